@@ -4,13 +4,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/inference/inference.h"
 #include "src/fleet/merge.h"
 #include "src/report/report.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/evidence_place.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
@@ -28,6 +32,14 @@ std::string UnreadableText(const Profile& profile) {
     text += (i > 0 ? "; " : " ") + profile.unreadable[i].substr(0, profile.unreadable[i].find('\n'));
   if (profile.unreadable.size() > kShown) text += "; ...";
   return text;
+}
+
+// Those of these relations that are computed when they are first read.
+void ComputeSideBySide(const std::set<std::string>& names, const Profile& profile) {
+  std::vector<const Relation*> relations;
+  for (const auto& relation : profile.events)
+    if (names.contains(relation->schema().name)) relations.push_back(relation.get());
+  ParallelFor(relations.size(), [&](size_t i) { relations[i]->rows(); });
 }
 
 }  // namespace
@@ -54,6 +66,7 @@ std::unique_ptr<Diagnosis> Diagnose(const ProfileOptions& options, const Project
   report.generator = kProgram;
   report.price = project.price;
   report.shown_rows = RowsShown(format);
+  ComputeSideBySide(RelationsOfReport(diagnosis->database), diagnosis->profile);
   diagnosis->model = BuildReport(diagnosis->database, diagnosis->advice, report);
   stages.Hide();
   return diagnosis;

@@ -88,6 +88,15 @@ std::string ScopeOf(const Database& db, const std::string& relation, double rank
   return fmt::format("Of {}{} {} of {}.", column, held == 1 ? "" : "s", text, total);
 }
 
+// The tables that are asked for.
+std::vector<const TableQuery*> QueriesOf(const Database& db) {
+  const bool has_operators = WordsOf(db).records_operators;
+  std::vector<const TableQuery*> queries;
+  for (const TableQuery& query : TableQueries())
+    if (query.needs != "operators" || has_operators) queries.push_back(&query);
+  return queries;
+}
+
 }  // namespace
 
 ReportTable ReadTable(const Database& db, const TableQuery& query, size_t shown_rows) {
@@ -119,19 +128,23 @@ size_t RowsShown(ReportFormat format) {
   return format == ReportFormat::kJson ? kMaxReportRows : kMaxHtmlRows;
 }
 
+std::set<std::string> RelationsOfReport(const Database& db) {
+  std::set<std::string> relations;
+  for (const TableQuery* query : QueriesOf(db)) relations.insert(query->relation);
+  return relations;
+}
+
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options) {
   ReportModel model;
   model.options = options;
   model.advice = &advice;
   for (const FigureQuery& query : FigureQueries()) model.figures.push_back(ReadFigure(db, query));
-  const bool has_operators = WordsOf(db).records_operators;
   const double ranks = FigureNumber(model, "ranks").value_or(0), profiles = CountOf(db, "profile", "*");
-  for (const TableQuery& query : TableQueries()) {
-    if (query.needs == "operators" && !has_operators) continue;
-    ReportTable table = ReadTable(db, query, options.shown_rows);
-    if (query.only_with_rows && table.total_rows == 0 && table.note == query.note) continue;
-    if (!table.rows.rows.empty() && !query.only_with_rows)
-      table.scope = ScopeOf(db, query.relation, ranks, profiles);
+  for (const TableQuery* query : QueriesOf(db)) {
+    ReportTable table = ReadTable(db, *query, options.shown_rows);
+    if (query->only_with_rows && table.total_rows == 0 && table.note == query->note) continue;
+    if (!table.rows.rows.empty() && !query->only_with_rows)
+      table.scope = ScopeOf(db, query->relation, ranks, profiles);
     if (!table.scope.empty()) table.note += (table.note.empty() ? "" : " ") + table.scope;
     model.tables.push_back(std::move(table));
   }

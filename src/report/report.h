@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 
 #include "engine/model/advice.h"
@@ -21,6 +22,9 @@ enum class ReportFormat { kHtml, kMarkdown, kJson, kText };
 size_t RowsShown(ReportFormat format);
 // The rows that a report has of a table.
 ReportTable ReadTable(const Database& db, const TableQuery& query, size_t shown_rows = kMaxReportRows);
+// The names of what a report reads tables of. Relations that are computed when they are first read may be
+// computed before, side by side.
+std::set<std::string> RelationsOfReport(const Database& db);
 ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOptions& options);
 std::string RenderReport(const ReportModel& model, ReportFormat format);
 

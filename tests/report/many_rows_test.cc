@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -91,6 +92,17 @@ TEST(ManyRanks, FewRanksOfManyProfilesSaySoToo) {
   const Database db = run.Build();
   const Advice advice;
   EXPECT_EQ(FindTable(BuildReport(db, advice, {}), "top_ops")->scope, "Of ranks 0, 1, 2, 3, 4 of 12.");
+}
+
+// What is computed when it is first read is computed before only where it is read at all.
+TEST(Report, ReadsOperatorsWhereTheProfilerRecordsThem) {
+  for (const char* format : {"nsys", "kineto"}) {
+    FakeRun run;
+    run.Give("profile", {{{"profile", I{0}}, {"format", format}, {"kernels", I{9}}}});
+    const std::set<std::string> relations = RelationsOfReport(run.Build());
+    EXPECT_TRUE(relations.contains("op")) << format;
+    EXPECT_EQ(relations.contains("operator"), std::string(format) == "kineto") << format;
+  }
 }
 
 // What is a list and nothing else is read as far as it is shown, and counted to its end.

@@ -75,9 +75,11 @@ class Builder {
       if (ranges.kind[i] == RangeKind::kPushPop && !ranges.open[i] && RankOf(ranges.thread[i]) >= 0 &&
           KindOf(i) != Kind::kNone)
         order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    const auto before = [&](uint32_t a, uint32_t b) {
       return std::pair(ranges.start[a], -ranges.end[a]) < std::pair(ranges.start[b], -ranges.end[b]);
-    });
+    };
+    if (!std::ranges::is_sorted(order, before)) std::ranges::stable_sort(order, before);
+    tree_.calls.reserve(order.size());
     call_of_range_.assign(ranges.size(), kNoIndex);
     tree_.name.assign(trace_.names.size(), kNoName);
     std::map<std::string, NameId, std::less<>> listed;
@@ -180,14 +182,14 @@ class Builder {
 
   void DropDuplicates() {
     std::vector<uint32_t> place(tree_.calls.size(), kNoIndex);
-    std::vector<OperatorCall> kept;
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < tree_.calls.size(); ++i) {
       if (merged_[i] != i) continue;
-      place[i] = static_cast<uint32_t>(kept.size());
-      OperatorCall& call = kept.emplace_back(tree_.calls[i]);
+      place[i] = kept;
+      OperatorCall& call = tree_.calls[kept++] = tree_.calls[i];
       if (call.parent != kNoIndex) call.parent = place[call.parent];
     }
-    tree_.calls = std::move(kept);
+    tree_.calls.resize(kept);
     for (uint32_t& call : tree_.api_call)
       if (call != kNoIndex) call = place[call];
   }

@@ -86,6 +86,7 @@ std::vector<Pause> HostAccess(const Context& context, size_t gpu) {
 
 // Time of kernels in which pages come to the GPU one after the other: what they wait for them.
 Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving) {
+  if (arriving.empty()) return 0;
   std::stable_sort(arriving.begin(), arriving.end(),
                    [](const Interval& a, const Interval& b) { return a.start < b.start; });
   for (size_t i = 1; i < arriving.size(); ++i) {

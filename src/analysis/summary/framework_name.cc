@@ -6,8 +6,9 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
+
+#include "src/trace/distinct_names.h"
 
 namespace dladvisor {
 namespace {
@@ -49,12 +50,11 @@ std::optional<std::string> Stated(const Trace& trace) {
 
 std::optional<std::string> FrameworkName(const Trace& trace) {
   if (auto stated = Stated(trace)) return stated;
-  const std::unordered_set<NameId> kernels(trace.kernels.name.begin(), trace.kernels.name.end());
-  std::unordered_set<NameId> ranges(trace.ranges.name.begin(), trace.ranges.name.end());
-  for (size_t i = 0; i < trace.ranges.size(); ++i) ranges.insert(trace.ranges.domain[i]);
-  const auto any = [&](const std::unordered_set<NameId>& names, const RE2& pattern) {
+  const std::vector<NameId> kernels = DistinctNames(trace, trace.kernels.name);
+  std::vector<NameId> ranges = DistinctNames(trace, trace.ranges.name);
+  for (const NameId domain : DistinctNames(trace, trace.ranges.domain)) ranges.push_back(domain);
+  const auto any = [&](const std::vector<NameId>& names, const RE2& pattern) {
     return std::ranges::any_of(names, [&](NameId id) {
-      if (id == kNoName) return false;
       const std::string_view name = trace.names.View(id);
       return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern);
     });

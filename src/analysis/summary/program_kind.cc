@@ -16,6 +16,7 @@
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
 #include "src/analysis/summary/framework_name.h"
+#include "src/trace/distinct_names.h"
 
 namespace dladvisor {
 namespace {
@@ -35,12 +36,7 @@ constexpr int64_t kLeastCaptured = 100, kLaunchesPerRunKernel = 10;
 
 Names NamesOf(const Trace& trace, const std::vector<NameId>& column) {
   Names names;
-  std::vector<bool> seen(trace.names.size());
-  for (const NameId id : column) {
-    if (id == kNoName || seen[id]) continue;
-    seen[id] = true;
-    names.push_back(trace.names.View(id));
-  }
+  for (const NameId id : DistinctNames(trace, column)) names.push_back(trace.names.View(id));
   return names;
 }
 

@@ -51,13 +51,16 @@ class Finder {
   RecomputedSegments Find() {
     const Ranges& ranges = trace_.ranges;
     if (ranges.sequence.size() != ranges.size() || ranges.forward_thread.size() != ranges.size()) return {};
-    std::vector<uint32_t> order;
+    std::vector<std::vector<uint32_t>> by_thread(trace_.threads.size());
     for (uint32_t i = 0; i < ranges.size(); ++i)
-      if (RoleOf(i) != Role::kOther && ranges.thread[i] != kNoIndex && !ranges.open[i]) order.push_back(i);
-    std::ranges::sort(order, {}, [&](uint32_t i) {
-      return std::tuple(ranges.thread[i], ranges.start[i], -ranges.end[i], i);
-    });
-    for (const uint32_t i : order) Add(i);
+      if (RoleOf(i) != Role::kOther && ranges.thread[i] != kNoIndex && !ranges.open[i])
+        by_thread[ranges.thread[i]].push_back(i);
+    const auto time = [&](uint32_t i) { return std::tuple(ranges.start[i], -ranges.end[i], i); };
+    for (std::vector<uint32_t>& order : by_thread) {
+      if (!std::ranges::is_sorted(order, {}, time)) std::ranges::sort(order, {}, time);
+      for (const uint32_t i : order) Add(i);
+    }
+    if (candidates_.empty()) return {};
     std::ranges::sort(forward_);
     RecomputedSegments found;
     for (const Candidate& candidate : candidates_)
