@@ -64,6 +64,20 @@ TEST(ProgramError, MoreMayFollowWhereNothingWasDone) {
   EXPECT_EQ(ErrorOf(printed, false), "");
 }
 
+TEST(ProgramError, JuliaEndsWithAnErrorAndItsFrames) {
+  const std::string
+      error = "ERROR: LoadError: SystemError: opening file \"setup.jl\": No such file or directory\n",
+      frames = "Stacktrace:\n [1] include(mapexpr::Function)\n   @ Base ./Base.jl:307\n" +
+               Repeated(" [2] top-level scope\n   @ ~/a.jl:1\n", 20) +
+               "in expression starting at /home/a.jl:1\n";
+  const std::string words = "LoadError: SystemError: opening file \"setup.jl\": No such file or directory";
+  EXPECT_EQ(ErrorOf("step 1\n" + error + frames), words);
+  EXPECT_EQ(ErrorOf(error + "maybe it lies elsewhere\n" + frames), words);
+  EXPECT_EQ(ErrorOf(error + frames + "julia> 1\n"), "") << "a session goes on";
+  EXPECT_EQ(ErrorOf(error), "");
+  EXPECT_EQ(ErrorOf("step 1\n" + frames), "");
+}
+
 TEST(ProgramError, CompiledProgramsEndWithWordsOfTheirRuntime) {
   EXPECT_EQ(
       ErrorOf("terminate called after throwing an instance of 'std::runtime_error'\n  what():  bad size\n"),
@@ -97,6 +111,17 @@ TEST(ProgramError, LastWordsCountOfAProgramThatDidNothing) {
   EXPECT_EQ(ErrorOf(kPrinted, true), "Input file not found");
   EXPECT_EQ(ErrorOf(kPrinted, false), "");
   EXPECT_EQ(ErrorOf("rank 6 caught exception with message: bad string\n", true), "bad string");
+}
+
+TEST(ProgramError, SoDoesWhatSuchAProgramWasGivenAndCouldNotUse) {
+  const std::string printed = "\x1b[0;31mURI -- failed to parse device ID from /dev/video\n\x1b[0m" +
+                              Repeated("  -- width: 1920\n", 40);
+  EXPECT_EQ(ErrorOf(printed, true), "URI -- failed to parse device ID from /dev/video");
+  EXPECT_EQ(ErrorOf(printed, false), "");
+  EXPECT_EQ(ErrorOf("Could not open input.mtx for reading\nusage: run FILE\nexit\nbye\n", true),
+            "Could not open input.mtx for reading");
+  EXPECT_EQ(ErrorOf("failed to load optional plugin x\na\nb\nc\nd\n", true), "");
+  EXPECT_EQ(ErrorOf("warning: cannot open cache\na\nb\nc\nd\n", true), "");
 }
 
 TEST(ProgramError, IsOneShortLineOfValidText) {

@@ -67,6 +67,15 @@ std::string LastWords(std::string_view line) {
   return Holds(line, ignored) ? std::string() : First(line, error);
 }
 
+// Of a program that did nothing, what it was given and could not use, wherever it says so: "failed to open
+// input.txt".
+std::string Unusable(std::string_view line) {
+  static const RE2 failed(
+      R"((?i)^\W*((?:[^\s:]+ ){0,6}?(?:failed to|could ?n[o']t|cannot|can ?n[o']t|unable to) (?:open|parse|read|load|find) \S.*))"),
+      ignored(R"((?i)ignored|warn|optional|fall(?:ing)? back|using default)");
+  return Holds(line, ignored) ? std::string() : First(line, failed);
+}
+
 Lines LinesOf(std::string_view text) {
   Lines lines = Split(text, '\n');
   std::erase_if(
@@ -89,6 +98,20 @@ std::string OneLine(std::string error) {
   return error;
 }
 
+// Julia ends with "ERROR: LoadError: what happened", more lines of that, "Stacktrace:" and frames to the end.
+std::string JuliaError(const Lines& lines) {
+  static const RE2 error(R"(^ERROR: ((?:\w+Error: )*\S.*))"),
+      frame(R"(^\s*(?:\[\d+\]|@ |⋮|\.{3}|in expression starting at|caused by:|Stacktrace:))");
+  const auto traces = std::ranges::find(lines, std::string_view("Stacktrace:"), Trim);
+  if (traces == lines.end() ||
+      !std::all_of(traces, lines.end(), [](std::string_view line) { return Holds(line, frame); }))
+    return {};
+  const auto head = static_cast<size_t>(traces - lines.begin());
+  for (size_t i = head; i > head - std::min(head, kLastLines); --i)
+    if (std::string words = First(lines[i - 1], error); !words.empty()) return words;
+  return {};
+}
+
 // Of one stream: the error, and nothing behind it but what belongs to it.
 std::string ErrorOf(const Lines& lines, bool did_nothing) {
   const size_t most_behind = did_nothing ? kLinesBehindOfIdle : kLinesBehind;
@@ -97,6 +120,7 @@ std::string ErrorOf(const Lines& lines, bool did_nothing) {
   if (!exceptions.error().empty() &&
       lines.size() - 1 - static_cast<size_t>(exceptions.error_line()) <= most_behind)
     return exceptions.error();
+  if (std::string words = JuliaError(lines); !words.empty()) return words;
   if (!lines.empty() && Trim(lines.back()) == "KeyboardInterrupt") return "KeyboardInterrupt";
   static const RE2 thrown(R"(^terminate called after throwing (an instance of '.*'))"),
       what(R"(^\s*what\(\):\s*(.+))");
@@ -111,6 +135,8 @@ std::string ErrorOf(const Lines& lines, bool did_nothing) {
   if (!error.empty() || !did_nothing) return error;
   for (const std::string_view line : Last(lines, kLastLines))
     if (std::string words = LastWords(line); !words.empty()) return words;
+  for (const std::string_view line : lines)
+    if (std::string words = Unusable(line); !words.empty()) return words;
   return {};
 }
 
@@ -127,7 +153,8 @@ bool SaysItWentWell(std::string_view line) {
 std::string ProgramError(std::span<const std::string_view> streams, bool did_nothing) {
   std::vector<std::string> texts;
   for (const std::string_view stream : streams)
-    texts.push_back(ValidUtf8(stream.substr(stream.size() - std::min(stream.size(), kReadBytes))));
+    texts.push_back(
+        WithoutColours(ValidUtf8(stream.substr(stream.size() - std::min(stream.size(), kReadBytes)))));
   std::string error;
   for (const std::string& text : texts) {
     const Lines lines = LinesOf(text);
