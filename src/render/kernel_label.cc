@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/render/kernel_label.h"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cstdlib>
-#include <memory>
 #include <set>
 #include <utility>
 #include <vector>
 
+#include "engine/base/demangle.h"
 #include "src/render/escape.h"
 
 namespace dladvisor {
@@ -328,19 +326,10 @@ std::string_view FunctionOf(std::string_view name) {
   return name;
 }
 
-// Traces of AMD's GPUs have some names as the linker does.
-std::string Demangled(std::string name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> readable(
-      abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 ? std::string(readable.get()) : name;
-}
-
 }  // namespace
 
 std::string KernelLabel(std::string_view kernel, bool every_argument) {
-  std::string name = Demangled(std::string(kernel));
+  std::string name = Demangled(kernel);
   for (const std::string_view anonymous : {"(anonymous namespace)::", "<unnamed>::", "{anonymous}::"})
     EraseAll(name, anonymous);
   const std::string_view function = FunctionOf(name);

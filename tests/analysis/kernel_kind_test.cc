@@ -54,6 +54,13 @@ TEST(KernelKind, RealNames) {
       {"void at::native::(anonymous namespace)::CatArrayBatchedCopy<float, unsigned int, 3, 64, 64>(float*)",
        "element-wise"},
       {"par_ranged2d_kernel", "other"},
+      // As the linker has them, in traces of some systems.
+      {"_ZN5cudnn26bn_fw_inf_1C11_kernel_NCHWIffLb1ELi1EEEvT0_S1_17cudnnTensorStructPKT_S2_PS3_S2_PKS1_S8_S8_"
+       "S8_S1_",
+       "normalization"},
+      {"_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_7MeanOpsIffffEEjfLi4ELi4EEEEEvT1_",
+       "reduction"},
+      {"_Znot_a_name_softmax", "softmax"},
   };
   for (const auto& [name, kind] : names) {
     TraceBuilder b;

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/demangle.h"
+
 namespace dladvisor {
 namespace {
 
@@ -104,6 +106,8 @@ class KindPatterns {
 }  // namespace
 
 std::string_view KernelKind(std::string_view name, const KernelTraits& traits) {
+  if (IsMangled(name))
+    if (const std::string readable = Demangled(name); readable != name) return KernelKind(readable, traits);
   static const KindPatterns of_name(false);
   static const KindPatterns of_base(true);
   if (traits.communication) return "communication";

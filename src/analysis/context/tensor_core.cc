@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/demangle.h"
 #include "src/analysis/context/kernel_kind.h"
 #include "src/analysis/context/kernel_words.h"
 #include "src/trace/parallel.h"
@@ -266,8 +267,10 @@ bool IsHalf(Precision p) {
   return p != Precision::kUnknown && p != Precision::kFp64 && p != Precision::kFp32 && p != Precision::kTf32;
 }
 
-KernelTraits ClassifyKernel(std::string_view demangled_name) {
-  const KernelWords name(demangled_name);
+KernelTraits ClassifyKernel(std::string_view text) {
+  if (IsMangled(text))
+    if (const std::string readable = Demangled(text); readable != text) return ClassifyKernel(readable);
+  const KernelWords name(text);
   KernelTraits traits;
   traits.communication = IsCommunication(name);
   const bool auxiliary = traits.communication || IsAuxiliary(name) || (IsPointwise(name) && !HasMma(name));

@@ -9,7 +9,7 @@
 
 namespace dladvisor {
 
-KernelTraits ClassifyKernel(std::string_view demangled_name);
+KernelTraits ClassifyKernel(std::string_view name);
 KernelTraitsByName ClassifyKernels(const Trace& trace);
 
 // Whether an op of this type is matrix work: convolutions, linear layers, matrix products, attention, RNNs.
