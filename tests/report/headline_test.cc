@@ -205,6 +205,18 @@ TEST(Headline, SaysOfAProfileWithoutTheGpuWhatItShows) {
                         "first, load batches in other processes, then record the GPU's work."));
 }
 
+TEST(Headline, BeginsWithALoopOfOperatorsWhereNothingOfTheGpuIsKnown) {
+  Advice advice;
+  advice.findings = {MakeFinding("no-gpu-work", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("operators-in-a-loop", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Profile again with: x."};
+  advice.findings[1].recommendation = {"Let one call do what the loop does."};
+  EXPECT_THAT(
+      Render(FakeRun(), advice, ReportFormat::kMarkdown),
+      HasSubstr("The host calls the same few operators for much of the time, and nothing of the GPU "
+                "was recorded; first, let one call do what the loop does, then record the GPU's work."));
+}
+
 TEST(Headline, BeginsWithALoadingStageWhereNothingOfTheGpuIsKnown) {
   for (const int64_t loads : {0, 1}) {
     Advice advice;

@@ -25,13 +25,14 @@ std::string NextOnHost(const Advice& advice, size_t first) {
   return "";
 }
 
-// What feeds a program of which nothing of the GPU was recorded.
+// What feeds a program of which nothing of the GPU was recorded, or keeps it busy otherwise.
 struct HostInput {
   std::string_view rule, text;
   std::string_view holds;  // the let of the rule that says so; "" where the rule itself does
 };
 constexpr std::array kHostInputs = std::to_array<HostInput>({
     {"random-on-host", "The host makes the input for much of the time", ""},
+    {"operators-in-a-loop", "The host calls the same few operators for much of the time", ""},
     {"host-loading", "The host loads data for most of the time", ""},
     {"stage-dominates", "The host loads data for much of the time", "loads"},
 });
