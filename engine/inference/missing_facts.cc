@@ -5,8 +5,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <set>
+#include <string_view>
 
 #include "engine/model/subject.h"
 #include "engine/sql/sql_text.h"
@@ -43,6 +45,15 @@ bool IsSame(const CellView& cell, const Value& value) {
       return AsNumber(value) == cell.real;
   }
   return false;
+}
+
+// What an index has for cells that are the same.
+CellView CellLike(const Value& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) return CellView::Of(std::string_view(*text));
+  if (const auto* integer = std::get_if<int64_t>(&value)) return CellView::Of(*integer);
+  constexpr double kMost = 9e18;
+  const double number = AsNumber(value).value_or(0);
+  return CellView::Of(static_cast<int64_t>(std::abs(number) < kMost ? number : 0));
 }
 
 void AddCapture(Finding& finding, const std::string& name) {
@@ -163,55 +174,48 @@ const MissingFacts::Lack& MissingFacts::LackOf(const ColumnRead& read, const Sch
   return entry->second;
 }
 
-// By SQL, which has a budget, where there are many.
+// Visits the rows that have these values.
+void MissingFacts::ForEachMatch(const Relation& relation, const std::vector<Binding>& keys,
+                                const std::function<void(size_t)>& visit) {
+  const Schema& schema = relation.schema();
+  std::vector<size_t> columns;
+  std::vector<EqualTo> values;
+  bool is_indexed = !keys.empty() && relation.rows() < EqualIndex::kNone;
+  for (const Binding& key : keys) {
+    columns.push_back(*schema.Find(key.name));
+    values.emplace_back(relation, columns.back(), CellLike(key.value));
+    is_indexed &= schema.columns[columns.back()].type != Type::kReal;  // of which an index knows nothing
+  }
+  const auto look = [&](size_t row) {
+    for (size_t i = 0; i < keys.size(); ++i)
+      if (!IsSame(relation.At(row, columns[i]), keys[i].value)) return;
+    visit(row);
+  };
+  if (!is_indexed) {
+    for (size_t row = 0; row < relation.rows(); ++row) look(row);
+    return;
+  }
+  // Of thousands of subjects each has its rows: not all are gone through for each.
+  const EqualIndex& index = indexes_.try_emplace({&relation, columns}, relation, columns).first->second;
+  for (uint32_t row = index.First(values); row != EqualIndex::kNone; row = index.After(row)) look(row);
+}
+
 MissingFacts::RowsOfColumn MissingFacts::Look(const ColumnRead& read, const Schema& schema,
                                               const std::vector<Binding>& keys) {
-  constexpr size_t kMostRows = 10'000, kMostInAll = 20'000'000;
-  const size_t rows = db_.RowCount(read.relation);
-  looked_at_ += rows;
-  return rows <= kMostRows && looked_at_ <= kMostInAll ? LookAtRows(read, schema, keys)
-                                                       : LookBySql(read, schema, keys);
-}
-
-MissingFacts::RowsOfColumn MissingFacts::LookAtRows(const ColumnRead& read, const Schema& schema,
-                                                    const std::vector<Binding>& keys) const {
   const Relation& relation = *db_.FindRows(read.relation);
   const size_t column = *schema.Find(read.column);
-  std::vector<std::pair<size_t, const Value*>> wanted;
-  for (const Binding& key : keys) wanted.emplace_back(*schema.Find(key.name), &key.value);
-  const auto matches = [&](size_t row) {
-    return std::ranges::all_of(
-        wanted, [&](const auto& key) { return IsSame(relation.At(row, key.first), *key.second); });
-  };
+  const auto is_null = [&](size_t row) { return relation.At(row, column).kind == CellView::Kind::kNull; };
   RowsOfColumn found;
-  for (size_t row = 0; row < relation.rows(); ++row) {
-    if (!matches(row)) continue;
-    const bool is_null = relation.At(row, column).kind == CellView::Kind::kNull;
+  ForEachMatch(relation, keys, [&](size_t row) {
     found.any = true;
-    found.any_null |= is_null;
-    if (schema.key.empty()) continue;
-    found.nulls[ToValue(relation.At(row, *schema.Find(schema.key.back())))] |= is_null;
-    if (found.nulls.size() > kMostLooked) found.nulls.erase(std::prev(found.nulls.end()));
-  }
-  return found;
-}
-
-MissingFacts::RowsOfColumn MissingFacts::LookBySql(const ColumnRead& read, const Schema& schema,
-                                                   const std::vector<Binding>& keys) const {
-  std::string from = fmt::format(" FROM \"{}\"", read.relation);
-  for (size_t i = 0; i < keys.size(); ++i)
-    from += fmt::format("{}\"{}\" IS :{}", i == 0 ? " WHERE " : " AND ", keys[i].name, keys[i].name);
-  const std::vector<Value> counts =
-      db_.Query(fmt::format("SELECT count(*) > 0, sum(\"{}\" IS NULL) > 0{}", read.column, from), keys)
-          .rows[0];
-  RowsOfColumn found;
-  found.any = AsNumber(counts[0]).value_or(0) != 0;
-  found.any_null = AsNumber(counts[1]).value_or(0) != 0;
+    found.any_null |= is_null(row);
+  });
   if (!found.any_null || schema.key.empty()) return found;
-  const ResultSet rows = db_.Query(fmt::format("SELECT \"{}\", max(\"{}\" IS NULL){} GROUP BY 1 ORDER BY 1",
-                                               schema.key.back(), read.column, from),
-                                   keys, kMostLooked);
-  for (const auto& row : rows.rows) found.nulls[row[0]] = AsNumber(row[1]).value_or(0) != 0;
+  const size_t last_key = *schema.Find(schema.key.back());
+  ForEachMatch(relation, keys, [&](size_t row) {
+    found.nulls[ToValue(relation.At(row, last_key))] |= is_null(row);
+    if (found.nulls.size() > kMostLooked) found.nulls.erase(std::prev(found.nulls.end()));
+  });
   return found;
 }
 

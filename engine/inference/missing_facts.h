@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
 #include <tuple>
@@ -12,6 +13,7 @@
 #include "engine/model/advice.h"
 #include "engine/model/rule.h"
 #include "engine/store/database.h"
+#include "engine/store/equal_index.h"
 
 namespace dladvisor {
 
@@ -61,10 +63,8 @@ class MissingFacts {
   Lack NullOf(const ColumnRead& read, const Schema& schema, const RowsOfColumn& rows,
               const std::vector<Binding>& keys) const;
   RowsOfColumn Look(const ColumnRead& read, const Schema& schema, const std::vector<Binding>& keys);
-  RowsOfColumn LookAtRows(const ColumnRead& read, const Schema& schema,
-                          const std::vector<Binding>& keys) const;
-  RowsOfColumn LookBySql(const ColumnRead& read, const Schema& schema,
-                         const std::vector<Binding>& keys) const;
+  void ForEachMatch(const Relation& relation, const std::vector<Binding>& keys,
+                    const std::function<void(size_t)>& visit);
 
   static constexpr size_t kMostLooked = 100;  // values of the last key column
 
@@ -77,7 +77,7 @@ class MissingFacts {
                                                                                    // lets that are NULL
   // By relation, column and the values of the shared key columns.
   std::map<std::tuple<std::string, std::string, std::vector<Value>>, Lack> lacks_;
-  size_t looked_at_ = 0;                          // rows, in all
+  std::map<std::pair<const Relation*, std::vector<size_t>>, EqualIndex> indexes_;  // by columns
   std::map<std::vector<bool>, Missing> missing_;  // by which conditions and values are unknown
 };
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tuple>
 #include <utility>
+#include <variant>
 
 #include "engine/model/subject_index.h"
 
@@ -71,10 +72,16 @@ std::vector<Account> OpenAccounts(const Ledger& ledger, const Database& db) {
   return accounts;
 }
 
+// As their texts are: 1 and 1.0 are the same. Of thousands of subjects each is held against each.
+bool IsSameKey(const NamedValue& a, const NamedValue& b) {
+  const bool is_exact = !std::holds_alternative<double>(a.value) && a.value.index() == b.value.index();
+  return is_exact ? a.value == b.value : SubjectText({&a, 1}) == SubjectText({&b, 1});
+}
+
 bool Matches(const std::vector<NamedValue>& a, const std::vector<NamedValue>& b) {
   for (const NamedValue& key : a)
     for (const NamedValue& other : b)
-      if (key.name == other.name && SubjectText({&key, 1}) != SubjectText({&other, 1})) return false;
+      if (key.name == other.name && !IsSameKey(key, other)) return false;
   return true;
 }
 

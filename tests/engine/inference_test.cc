@@ -129,6 +129,59 @@ TEST(Infer, UnknownIsOfTheRowsThatTheRuleNames) {
   EXPECT_EQ(WhyUndecided(unknown("busy", "staff")), "till.staff is unknown of part busy");
 }
 
+// Counts the cells that are read.
+class CountedReads final : public Relation {
+ public:
+  explicit CountedReads(const Relation& of) : of_(of) {}
+  const Schema& schema() const override { return of_.schema(); }
+  size_t rows() const override { return of_.rows(); }
+  CellView At(size_t row, size_t column) const override {
+    ++reads_;
+    return of_.At(row, column);
+  }
+  size_t reads() const { return reads_; }
+
+ private:
+  const Relation& of_;
+  mutable size_t reads_ = 0;
+};
+
+TEST(Infer, LooksForWhatASubjectLacksAmongItsOwnRows) {
+  const Schema shop = {
+      "shop", "Shops.", {"shop"}, {{"shop", Type::kInteger, Unit::kNone, "Shop.", false, ""}}};
+  const Schema till = {"till",
+                       "Time by part.",
+                       {"shop", "part"},
+                       {{"shop", Type::kInteger, Unit::kNone, "Shop.", false, ""},
+                        {"part", Type::kText, Unit::kText, "Part.", false, ""},
+                        {"staff", Type::kInteger, Unit::kNone, "Staff.", true, ""}}};
+  const auto reads = [&](int64_t count) {
+    Table shops(shop), tills(till);
+    for (int64_t i = 0; i < count; ++i) {
+      shops.AddRow({i});
+      if (i % 3 == 0) continue;
+      tills.AddRow({i, std::string(i % 3 == 1 ? "idle" : "busy"), Value()});
+      tills.AddRow({i, std::string("loss"), int64_t{1}});
+    }
+    const CountedReads counted(tills);
+    Database database;
+    database.Add(shops);
+    database.Add(counted);
+    KnowledgeBase knowledge({&shop, &till});
+    const RuleFile rule = MakeRule(
+        "asks", "for: shop\nwhen: [\"(SELECT staff FROM till WHERE till.shop = subject.shop) > 1\"]\n");
+    knowledge.AddLayer({&rule, 1});
+    const Advice advice = Infer(knowledge, database);
+    EXPECT_EQ(advice.findings.size(), static_cast<size_t>(count));
+    for (size_t i = 0; i < advice.findings.size(); ++i)
+      EXPECT_EQ(WhyUndecided(advice.findings[i]),
+                i % 3 == 0 ? fmt::format("till has no row of shop {}", i)
+                           : fmt::format("till.staff is unknown of part {}", i % 3 == 1 ? "idle" : "busy"));
+    return counted.reads();
+  };
+  EXPECT_LT(reads(900), 15 * reads(90));
+}
+
 TEST(Infer, UnknownThroughLetsAndSubQueries) {
   Shops shops;
   const Advice advice = InferOn(shops, {MakeRule("dear", R"yaml(for: shop
