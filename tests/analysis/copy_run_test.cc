@@ -30,6 +30,17 @@ TEST(CopyRun, RowsOneByOne) {
   EXPECT_EQ(rows[0].gpu_ns, 120 * 500 + 119 * 100);
 }
 
+TEST(CopyRun, LargerOnesBetweenSmallOnes) {
+  TraceBuilder mixed, large;
+  for (int i = 0; i < 400; ++i) {
+    Piece(mixed, i * 10'000, i % 4 == 0 ? 128 * 1024 : 1024, 0);
+    Piece(large, i * 10'000, i % 5 == 0 ? 1024 : 128 * 1024, 0);
+  }
+  ASSERT_EQ(RunsOf(mixed).size(), 1u);
+  EXPECT_EQ(RunsOf(mixed)[0].copies, 400);
+  EXPECT_TRUE(RunsOf(large).empty());
+}
+
 TEST(CopyRun, NotWhatALoopNeeds) {
   TraceBuilder many, busy, far, scalars, few, read;
   for (int i = 0; i < 120; ++i) {

@@ -171,6 +171,23 @@ TEST(Launch, DelaysAndTinyKernels) {
   EXPECT_EQ(row.min_latency_ns, 15);
 }
 
+TEST(Launch, KernelsThatTheirCallsWaitFor) {
+  TraceBuilder b;
+  b.Api(0, 50'000, "cudaLaunchKernel", 1);
+  b.Api(60'000, 90'000, "cudaLaunchKernel", 2);
+  b.Api(100'000, 110'000, "cudaLaunchKernel", 3);
+  b.Api(120'000, 124'000, "cudaLaunchKernel", 4);
+  b.Kernel(10'000, 45'000, "within its call", 1);
+  b.Kernel(70'000, 95'000, "ends later", 2);
+  b.Kernel(102'000, 104'000, "short", 3);
+  b.Kernel(130'000, 160'000, "behind its call", 4);
+  const Context context = test::ContextOf(b.trace);
+  const LaunchRow row = ComputeLaunches(context, ComputeTimelines(context)).at(0);
+  EXPECT_EQ(row.long_kernels, 3);
+  EXPECT_EQ(row.awaited_kernels, 1);
+  EXPECT_EQ(row.awaited_ns, 40'000 + 8'000);
+}
+
 TEST(ApiName, VersionsOfAFunctionAreOne) {
   TraceBuilder b;
   b.Kernel(0, 10, "a", 1);

@@ -11,7 +11,8 @@
 namespace dladvisor {
 namespace {
 
-constexpr int64_t kMostBytes = 64 * 1024, kLeastCopies = 100;
+// A run has that many small copies; those between them take longer by less than a call and its latency.
+constexpr int64_t kSmallBytes = 64 * 1024, kMostBytes = 1024 * 1024, kLeastCopies = 100;
 constexpr size_t kMostBetween = 2;
 constexpr Ns kMostApart = 1'000'000;
 constexpr double kMostOther = 0.2;  // share of a run's time
@@ -51,6 +52,7 @@ class CopyRuns {
         run_other_ns_ += other_ns_;
       run_.end = std::max(run_.end, copies_.end[i]);
       run_copy_ns_ += copies_.end[i] - copies_.start[i];
+      small_ += copies_.bytes[i] <= kSmallBytes;
       bytes_ += copies_.bytes[i];
       between_ = 0;
       other_ns_ = 0;
@@ -76,7 +78,7 @@ class CopyRuns {
   }
 
   void End() {
-    if (count_ >= kLeastCopies &&
+    if (small_ >= kLeastCopies &&
         static_cast<double>(run_other_ns_) <= kMostOther * static_cast<double>(run_.length())) {
       ++row_.runs;
       row_.copies += count_;
@@ -85,7 +87,7 @@ class CopyRuns {
       row_.gpu_ns += run_other_ns_ + run_copy_ns_;
       row_.longest_ns = std::max(row_.longest_ns, run_.length());
     }
-    count_ = bytes_ = 0;
+    count_ = small_ = bytes_ = 0;
     run_other_ns_ = run_copy_ns_ = other_ns_ = 0;
     run_ = {};
     between_ = 0;
@@ -98,7 +100,7 @@ class CopyRuns {
   CopyRunRow row_;
   // Of the run so far, and of what has run since its last copy.
   Interval run_{};
-  int64_t count_ = 0, bytes_ = 0;
+  int64_t count_ = 0, small_ = 0, bytes_ = 0;
   Ns run_other_ns_ = 0, run_copy_ns_ = 0, other_ns_ = 0;
   size_t between_ = 0;
 };
@@ -109,8 +111,10 @@ const RelationOf<CopyRunRow>& CopyRunRelation() {
   static const auto relation =
       RelationOf<CopyRunRow>(
           "copy_run",
-          "Data sent to a GPU piece by piece: runs of 100 small copies and more, at most 1 ms and "
-          "two other operations apart, with nothing read back; in the analysed window.")
+          "Data sent to a GPU piece by piece: runs of copies of at most 1 MiB, 100 of them and more of at "
+          "most "
+          "64 KiB, at most 1 ms and two other operations apart, with nothing read back; in the analysed "
+          "window.")
           .Key("rank", &CopyRunRow::rank, kRankNumber, "Rank.")
           .Key("device", &CopyRunRow::device, Unit::kNone, "CUDA device ordinal.")
           .Column("runs", &CopyRunRow::runs, Unit::kCount, "Runs.")

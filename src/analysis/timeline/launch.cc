@@ -15,6 +15,7 @@ namespace dladvisor {
 namespace {
 
 constexpr size_t kMostSampled = 1 << 16;  // calls that a median is taken of, evenly spaced
+constexpr Ns kLong = 20'000;              // calls that only launch return sooner
 
 }  // namespace
 
@@ -50,6 +51,14 @@ const RelationOf<LaunchRow>& LaunchRelation() {
           .Column("min_latency_ns", &LaunchRow::min_latency_ns, Unit::kNanoseconds,
                   "The device's own launch latency: 5th percentile of that delay over all kernels, at most "
                   "100 µs.",
+                  capability::kGpuWork)
+          .Column("long_kernels", &LaunchRow::long_kernels, Unit::kCount,
+                  "Kernels of 20 µs and more with a launching call of their own.", capability::kGpuWork)
+          .Column("awaited_kernels", &LaunchRow::awaited_kernels, Unit::kCount,
+                  "Of those, kernels that run within that call: it returns when they have ended.",
+                  capability::kGpuWork)
+          .Column("awaited_ns", &LaunchRow::awaited_ns, Unit::kNanoseconds,
+                  "Time from the start of kernels of any length that run within their call to its end.",
                   capability::kGpuWork);
   return relation;
 }
@@ -81,7 +90,8 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     delays.reserve(context.work[gpu].kernels.size());
     const size_t stride = context.work[gpu].kernels.size() / kMostSampled + 1;
     const Interval host = context.HostWindowOf(row.rank);
-    int64_t tiny = 0;
+    int64_t tiny = 0, long_kernels = 0, awaited = 0;
+    Ns awaited_ns = 0;
     double api_ns = 0, inside_ns = 0, part = 0;
     uint32_t part_of = kNoIndex;  // the call that `part` is of
     for (const uint32_t k : context.work[gpu].kernels) {
@@ -104,6 +114,14 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       // One graph launch starts many kernels: its duration is not theirs.
       tiny += kernels_of[call] == 1 && trace.kernels.graph_node[k] == 0 &&
               trace.kernels.end[k] - trace.kernels.start[k] < call_ns;
+      if (kernels_of[call] != 1 || trace.kernels.graph_node[k] != 0) continue;
+      const bool is_long = trace.kernels.end[k] - trace.kernels.start[k] >= kLong;
+      long_kernels += is_long;
+      if (trace.kernels.start[k] < trace.api_calls.start[call] ||
+          trace.kernels.end[k] > trace.api_calls.end[call])
+        continue;
+      awaited += is_long;
+      awaited_ns += trace.api_calls.end[call] - trace.kernels.start[k];
     }
     for (const uint32_t g : context.work[gpu].graphs)
       row.graph_launches +=
@@ -114,6 +132,9 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       row.api_ns = static_cast<int64_t>(inside_ns);
       row.tiny_kernels = tiny;
       row.tiny_share = static_cast<double>(tiny) / count;
+      row.long_kernels = long_kernels;
+      row.awaited_kernels = awaited;
+      row.awaited_ns = awaited_ns;
       row.median_queue_delay_ns = Median(delays);
       row.median_api_ns = Median(parts);
     }

@@ -20,6 +20,7 @@ struct LaunchRow {
   std::optional<int64_t> tiny_kernels;
   std::optional<double> tiny_share;
   std::optional<int64_t> min_latency_ns;
+  std::optional<int64_t> long_kernels, awaited_kernels, awaited_ns;
 };
 const RelationOf<LaunchRow>& LaunchRelation();
 
