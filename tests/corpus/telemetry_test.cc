@@ -37,7 +37,7 @@ TEST(TelemetryCorpus, EveryLogGivesAReportOrAReason) {
       EXPECT_THAT(log.markdown, HasSubstr("## Telemetry"));
       EXPECT_THAT(log.html, HasSubstr("Telemetry"));
       EXPECT_THAT(log.fired, testing::Contains("telemetry-only"));
-      EXPECT_THAT(log.fired, IsSubsetOf({"telemetry-only", "gpu-underused-log"}))
+      EXPECT_THAT(log.fired, IsSubsetOf({"telemetry-only", "telemetry-busy", "gpu-underused-log"}))
           << "none of them shows more than that a GPU waits";
       ++read;
     } catch (const Error& e) {
@@ -78,11 +78,11 @@ TEST(TelemetryCorpus, WhatIsWrongIsSaid) {
     return test::WriteReport(LoadProfile(path, {})).fired;
   };
   using Rules = std::set<std::string>;
-  EXPECT_EQ(fired(false, false, false), (Rules{"telemetry-only"}));
+  EXPECT_EQ(fired(false, false, false), (Rules{"telemetry-busy", "telemetry-only"}));
   EXPECT_EQ(fired(true, false, false),
             (Rules{"gpu-utilization-imbalance", "memory-imbalance", "telemetry-only"}));
   EXPECT_EQ(fired(false, true, false), (Rules{"telemetry-only", "thermal-throttling"}));
-  EXPECT_EQ(fired(false, false, true), (Rules{"power-capped", "telemetry-only"}));
+  EXPECT_EQ(fired(false, false, true), (Rules{"power-capped", "telemetry-busy", "telemetry-only"}));
 }
 
 }  // namespace

@@ -285,6 +285,20 @@ TEST(Headline, BeginsWithNoNoteThatCallsItselfMinor) {
   EXPECT_THAT(text(1), HasSubstr("no rule found a loss to fix, only notes"));
 }
 
+TEST(Headline, BeginsWithAnotherWarningThanOneThatCallsItselfMinor) {
+  Advice advice;
+  advice.findings = {MakeFinding("evaluation", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("input", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Save less often."};
+  advice.findings[1].recommendation = {"Load sooner."};
+  const auto text = [&](int64_t minor) {
+    advice.findings[0].lets = {{"minor", Value(minor), Unit::kNone}};
+    return Render(RunWithLedger({{"compute/other", 100'000'000}}), advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(0), HasSubstr("first, save less often."));
+  EXPECT_THAT(text(1), HasSubstr("first, load sooner."));
+}
+
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   const auto text = [](int64_t start_up_ns, double launching_ns = 0) {
     Advice advice;

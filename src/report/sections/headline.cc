@@ -252,8 +252,8 @@ std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& who
   return is_little && !computes ? kernel : std::nullopt;
 }
 
-// Where no finding says what it saves: a warning, or a note on what takes the time. What is said of a loss
-// comes last where hardly any time is lost.
+// Where no finding says what it saves: a warning that does not call itself minor, or a note on what takes the
+// time. What is said of a loss comes last where hardly any time is lost.
 std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole,
                                     std::optional<size_t> besides) {
   const Advice& advice = *model.advice;
@@ -264,8 +264,8 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
   const auto warning = [&](bool of_little) -> std::optional<size_t> {
     for (const bool may_save : {false, true})
       for (const size_t root : roots)
-        if (advice.findings[root].severity != Severity::kInfo && on_little(root) == of_little &&
-            (may_save || !advice.findings[root].saves))
+        if (IsWarning(advice, root) && !Holds(advice.findings[root], "minor") &&
+            on_little(root) == of_little && (may_save || !advice.findings[root].saves))
           return root;
     return std::nullopt;
   };
@@ -401,7 +401,9 @@ HeadlineText Headline(const ReportModel& model) {
             first ? order + "." : NextMeasurement(advice, "program-figures")};
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
-            first                   ? order + "."
+            first ? order + "."
+            : FindingOf(advice, "telemetry-busy")
+                ? "there is work all the time, and a trace shows which kernels take it."
             : IsOneLook(*telemetry) ? "log them over a minute of the work, not once."
             : HasBusyShare(model)   ? "a trace shows where that time goes."
                                     : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
