@@ -4,11 +4,13 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <system_error>
 
 #include "engine/base/error.h"
 #include "src/importers/importers.h"
+#include "src/importers/rocprof_csv/rocprof_csv.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -67,6 +69,23 @@ void DropPerfettosCopies(std::vector<FoundFile>& files) {
   });
 }
 
+// Of tables of one run the first is read with the others.
+void DropPartsOfRuns(std::vector<FoundFile>& files) {
+  using Place = std::pair<int, fs::path>;
+  std::map<std::string, Place> first;
+  for (const FoundFile& file : files)
+    if (const auto part = PartOfRunOf(file.path)) {
+      const auto [known, is_new] = first.try_emplace(part->run, part->place, file.path);
+      if (!is_new) known->second = std::min(known->second, Place(part->place, file.path));
+    }
+  std::erase_if(files, [&](const FoundFile& file) {
+    const auto part = PartOfRunOf(file.path);
+    if (!part) return false;
+    const Place& of_run = first.at(part->run);
+    return of_run.first <= PartOfRun::kLastTrace && of_run.second != file.path;
+  });
+}
+
 }  // namespace
 
 bool NaturallyLess(std::string_view a, std::string_view b) {
@@ -121,6 +140,7 @@ std::vector<FoundFile> FindFiles(const std::vector<std::string>& arguments) {
     if (seen.insert(error ? file.path.string() : canonical.string()).second) once.push_back(std::move(file));
   }
   DropPerfettosCopies(once);
+  DropPartsOfRuns(once);
   return once;
 }
 

@@ -20,6 +20,8 @@
 #include "src/importers/nvidia_smi/nvidia_smi.h"
 #include "src/importers/other_format.h"
 #include "src/importers/rocpd/rocpd.h"
+#include "src/importers/rocprof_csv/rocprof_csv.h"
+#include "src/importers/rocprof_json/rocprof_json.h"
 #include "src/importers/rpd/rpd.h"
 #include "src/importers/trainer_state/trainer_state.h"
 #include "src/importers/training_log/training_log_importer.h"
@@ -37,9 +39,11 @@ constexpr auto kImporters = std::to_array<const Importer*>({
     &kTrainerStateImporter,
     &kBenchmarkLogImporter,
     &kMemoryTimelineImporter,
-    &kKinetoImporter,
     &kRocpdImporter,
+    &kRocprofCsvImporter,
+    &kRocprofJsonImporter,
     &kRpdImporter,
+    &kKinetoImporter,
     &kDlprofImporter,
     &kNvidiaSmiImporter,
     &kDcgmImporter,

@@ -13,9 +13,6 @@ using std::string_view_literals::operator""sv;
 constexpr std::string_view kRecordWithNsys =
     "record the program with Nsight Systems (nsys profile --trace=cuda,nvtx -o run PROGRAM) and give "
     "run.nsys-rep, or its export: nsys export --type sqlite run.nsys-rep";
-constexpr std::string_view kRecordWithPyTorch =
-    "record the program with PyTorch's profiler, which sees AMD GPUs too: torch.profiler.profile(), then "
-    "export_chrome_trace('trace.json')";
 constexpr std::string_view kExportAsSqlite =
     "export the report of Nsight Systems as SQLite: nsys export --type sqlite REPORT.nsys-rep";
 
@@ -38,8 +35,9 @@ constexpr OtherFormat kPrometheus = {
     "an answer of Prometheus in JSON",
     "give the metrics as their exporter prints them (curl HOST:9400/metrics >> gpus.prom, every second, of "
     "DCGM's), or a log of dcgmi dmon -e 203,155,252 -d 1000"};
-constexpr OtherFormat kRocprof = {"a table of rocprofv3", kRecordWithPyTorch};
-constexpr OtherFormat kRocprofJson = {"JSON of rocprofv3", kRecordWithPyTorch};
+constexpr OtherFormat kRocprof = {"a table of rocprofv3 without times of kernels or calls",
+                                  "record these: rocprofv3 --kernel-trace --memory-copy-trace "
+                                  "--hip-runtime-trace --marker-trace -- PROGRAM"};
 constexpr OtherFormat kExecutionTrace = {
     "an execution trace of PyTorch (operators and tensors, no times of GPUs)",
     "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
@@ -58,10 +56,9 @@ constexpr auto kSigns = std::to_array<Sign>({
     {R"("resultType": "matrix")", 120, kPrometheus},
     {R"("resultType":"vector")", 80, kPrometheus},
     {R"("resultType": "vector")", 120, kPrometheus},
-    {R"(Agent_Id")", 80, kRocprof},
-    {R"("Dispatch_Id")", 80, kRocprof},
-    {R"("Domain","Function")", 40, kRocprof},
-    {R"("rocprofiler-sdk-tool")", 80, kRocprofJson},
+    {R"("Counter_Name")", 400, kRocprof},
+    {R"("Sample_Timestamp")", 40, kRocprof},
+    {R"("Alloc_Flags")", 100, kRocprof},
     {"[pytorch|profiler|execution_trace|", 400, kExecutionTrace},
     {"NVR\0"sv, 4, {"a report of Nsight Compute, which measures kernels one by one", kRecordWithNsys}},
     {"PAR1", 4, {"a Parquet file", kExportAsSqlite}},

@@ -82,9 +82,11 @@ struct Kernels : GpuOperations {
 
 // The largest number a tensor holds is a complex double.
 inline constexpr int64_t kScalarBytes = 16;
+// Whether a copy is of at most so many bytes. One whose size is not recorded, 0, is of none.
+constexpr bool IsOfAtMost(int64_t bytes, int64_t most) { return bytes > 0 && bytes <= most; }
 
 struct Copies : GpuOperations {
-  std::vector<int64_t> bytes;
+  std::vector<int64_t> bytes;  // 0 where it is not recorded
   std::vector<CopyDirection> direction;
   std::vector<MemoryKind> source, destination;
   // Bytes per second as recorded by PyTorch's profiler, from exact times where those of the trace are

@@ -80,6 +80,22 @@ TEST(CopyKind, BlockingFollowsCudasRules) {
   EXPECT_EQ(rows.count("host-to-device pinned device async"), 1u);
 }
 
+TEST(CopyKind, ACopyWhoseSizeIsNotRecordedIsNoSmallOne) {
+  TraceBuilder b;
+  b.Api(0, 5, "hipMemcpy", 1);
+  b.Copy(10, 30, 0, kToDevice, MemoryKind::kUnknown, kOnDevice, 1);
+  b.Copy(40, 60, 0, kToHost, kOnDevice, MemoryKind::kUnknown, 0);
+  const auto rows = CopyKindsOf(b);
+  ASSERT_EQ(rows.size(), 2u);
+  for (const auto& [key, row] : rows) {
+    EXPECT_EQ(row.small_copies, 0);
+    EXPECT_EQ(row.window_small_copies, 0);
+    EXPECT_EQ(row.scalar_copies, 0);
+    EXPECT_FALSE(row.bytes_per_s.has_value());
+    EXPECT_EQ(row.blocking, "unknown");
+  }
+}
+
 TEST(CopyKind, ExposedCopiesInStreamsThatCompute) {
   TraceBuilder b;
   b.Kernel(0, 100, "k", 0);

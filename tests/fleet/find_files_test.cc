@@ -38,6 +38,16 @@ TEST_F(FindFilesTest, FoldersWithAllBelowInOrderOfTheirNumbers) {
   EXPECT_EQ(Names({dir_.path().string()}), (Paths{"rank_2.sqlite", "rank_10.sqlite", "sub/a.json.gz"}));
 }
 
+TEST_F(FindFilesTest, TablesOfOneRunAreOneProfile) {
+  for (const char* name :
+       {"a/7_kernel_trace.csv", "a/7_hip_api_trace.csv", "a/7_agent_info.csv", "a/7_kernel_stats.csv",
+        "a/8_hip_api_trace.csv", "b/kernel_stats.csv", "b/hip_stats.csv"})
+    Touch(name);
+  EXPECT_EQ(Names({dir_.path().string()}), (Paths{"a/7_kernel_trace.csv", "a/8_hip_api_trace.csv",
+                                                  "b/hip_stats.csv", "b/kernel_stats.csv"}));
+  EXPECT_EQ(Names({At("a/7_hip_api_trace.csv"), At("a/7_agent_info.csv")}), (Paths{"a/7_hip_api_trace.csv"}));
+}
+
 TEST_F(FindFilesTest, ACopyForPerfettoIsNoSecondProfile) {
   for (const char* name : {"a/perfetto_trace.json.gz", "a/vm.trace.json.gz", "b/perfetto_trace.json.gz"})
     Touch(name);

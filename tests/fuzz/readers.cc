@@ -79,6 +79,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"xla", ReadTrace, false},
     {"rocprofv3", ReadTrace, true},
     {"rpd", ReadTrace, true},
+    {"rocprofv3-text", ReadTrace, false},
     {"smi", ReadTrace, false},
     {"training-log", ReadTrace, false},
     {"dlprof", ReadTrace, true},
@@ -96,6 +97,17 @@ const Reader* FindReader(std::string_view name) {
   return found == kReaders.end() ? nullptr : &*found;
 }
 
+namespace {
+
+bool IsSqlite(const std::string& path) {
+  constexpr std::string_view kMagic = "SQLite format 3";
+  std::string head(kMagic.size(), '\0');
+  return std::ifstream(path, std::ios::binary).read(head.data(), static_cast<std::streamsize>(head.size())) &&
+         head == kMagic;
+}
+
+}  // namespace
+
 const Reader* ReaderOf(const std::string& path) {
   if (path.ends_with("dladvisor.yaml")) return FindReader("policy");
   if (path.ends_with(".yaml")) return FindReader(path.ends_with(".test.yaml") ? "" : "rules");
@@ -104,6 +116,7 @@ const Reader* ReaderOf(const std::string& path) {
     const std::string format = ReadProfile(path).format;
     if (format == "nvidia-smi" || format == "dcgm") return FindReader("smi");
     if (format == "training log") return FindReader("training-log");
+    if (format == "rocprofv3" && !IsSqlite(path)) return FindReader("rocprofv3-text");
     return FindReader(format);
   } catch (const Error&) {
     return nullptr;

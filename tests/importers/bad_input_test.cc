@@ -111,9 +111,9 @@ TEST(BadInput, WhatOtherToolsWrote) {
   EXPECT_THAT(refusal("\x0a\xa6\xa1\x87\x01\x12\x09/host:CPU\x1aW"s).reason(), HasSubstr("a profile of XLA"));
   EXPECT_THAT(refusal("\x0a\x12\x08\x01\x12\x0d/device:GPU:0"s).hint(), HasSubstr("nsys profile"));
   EXPECT_THAT(refusal("\x80\x04\x95\x01\x00\x01\x00\x00"s).hint(), HasSubstr("profile_memory=True"));
-  EXPECT_THAT(refusal("\"Kind\",\"Agent_Id\",\"Queue_Id\"\n").reason(), HasSubstr("rocprofv3"));
-  EXPECT_THAT(refusal("\"Domain\",\"Function\",\"Process_Id\"\n").hint(), HasSubstr("torch.profiler"));
-  EXPECT_THAT(refusal(R"({"rocprofiler-sdk-tool":[{"metadata":{}}]})").reason(), HasSubstr("rocprofv3"));
+  EXPECT_THAT(refusal("\"Sample_Timestamp\",\"Exec_Mask\",\"Dispatch_Id\"\n").reason(),
+              HasSubstr("rocprofv3"));
+  EXPECT_THAT(refusal("\"Correlation_Id\",\"Counter_Name\"\n").hint(), HasSubstr("--kernel-trace"));
   EXPECT_THAT(
       refusal(R"({"schema": "1.0.1", "nodes": [{"name": "[pytorch|profiler|execution_trace|thread]"}]})")
           .reason(),

@@ -44,7 +44,9 @@ std::optional<bool> IsBlockingCopy(const Context& context, uint32_t copy) {
   const ApiKind kind = ClassifyApi(context.trace.names.View(context.trace.api_calls.name[call]));
   if (kind != ApiKind::kCopy) return false;  // asynchronous, or a graph
   if (copies.direction[copy] == CopyDirection::kDeviceToDevice) return false;
-  return copies.direction[copy] != CopyDirection::kHostToDevice || copies.bytes[copy] > kAsynchronousBytes;
+  if (copies.direction[copy] != CopyDirection::kHostToDevice) return true;
+  if (copies.bytes[copy] == 0) return std::nullopt;  // not recorded
+  return copies.bytes[copy] > kAsynchronousBytes;
 }
 
 const RelationOf<CopyKindRow>& CopyKindRelation() {
@@ -126,12 +128,12 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
         ++row.copies;
         row.bytes += copies.bytes[i];
         row.total_ns += copies.end[i] - copies.start[i];
-        row.small_copies += copies.bytes[i] <= kAsynchronousBytes;
-        row.scalar_copies += copies.bytes[i] <= kScalarBytes;
+        row.small_copies += IsOfAtMost(copies.bytes[i], kAsynchronousBytes);
+        row.scalar_copies += IsOfAtMost(copies.bytes[i], kScalarBytes);
         if (copies.start[i] >= analysed.start && copies.start[i] < analysed.end) {
           ++row.window_copies;
           row.window_bytes += copies.bytes[i];
-          row.window_small_copies += copies.bytes[i] <= kAsynchronousBytes;
+          row.window_small_copies += IsOfAtMost(copies.bytes[i], kAsynchronousBytes);
         }
         intervals.push_back({copies.start[i], copies.end[i]});
         if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
@@ -145,7 +147,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
       if (steps > 0)
         row.copies_per_step = static_cast<double>(row.window_copies) / static_cast<double>(steps);
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.copies);
-      if (row.total_ns > 0)
+      if (row.total_ns > 0 && row.bytes > 0)
         row.bytes_per_s = static_cast<double>(row.bytes) / static_cast<double>(row.total_ns) * 1e9;
       row.pageable_async =
           row.blocking == "async" && (row.source == "pageable" || row.destination == "pageable");

@@ -35,12 +35,13 @@ class CopyRuns {
       if (copies_.start[i] < window_.start || copies_.start[i] >= window_.end) continue;
       const CopyDirection direction = copies_.direction[i];
       const bool upload = direction == CopyDirection::kHostToDevice;
-      if (direction == CopyDirection::kDeviceToDevice || (upload && copies_.bytes[i] <= kScalarBytes)) {
+      if (direction == CopyDirection::kDeviceToDevice ||
+          (upload && IsOfAtMost(copies_.bytes[i], kScalarBytes))) {
         ++between_;
         other_ns_ += copies_.end[i] - copies_.start[i];
         continue;
       }
-      if (!upload || copies_.bytes[i] > kMostBytes) {
+      if (!upload || !IsOfAtMost(copies_.bytes[i], kMostBytes)) {
         End();
         continue;
       }

@@ -38,9 +38,10 @@ std::vector<uint8_t> WaitingCopyCalls(const Context& context) {
     const bool to_pageable =
         copies.direction[i] == CopyDirection::kDeviceToHost && copies.destination[i] == MemoryKind::kPageable;
     if (to_pageable || IsBlockingCopy(context, i) == true)
-      waits[call] = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes
-                        ? kScalar
-                        : kWaits;
+      waits[call] =
+          copies.direction[i] == CopyDirection::kDeviceToHost && IsOfAtMost(copies.bytes[i], kScalarBytes)
+              ? kScalar
+              : kWaits;
   }
   return waits;
 }

@@ -57,7 +57,7 @@ bool HasSomethingToLeaveOut(const Context& context, const std::vector<ApiKind>& 
   const auto find = [&](size_t, Change) { return !(found = true); };
   const Copies& copies = trace.copies;
   for (size_t i = 0; i < copies.size() && !found; ++i)
-    found = copies.direction[i] == CopyDirection::kDeviceToHost && copies.bytes[i] <= kScalarBytes;
+    found = copies.direction[i] == CopyDirection::kDeviceToHost && IsOfAtMost(copies.bytes[i], kScalarBytes);
   if (!found) ForEachRangeToLeaveOut(context, find);
   if (!found) ForEachFunctionToLeaveOut(trace, find);
   return found;

@@ -355,7 +355,7 @@ class Replay {
         continue;
       }
       if (copies.direction[i] != CopyDirection::kDeviceToHost) continue;
-      const bool reads_scalar = copies.bytes[i] <= kScalarBytes;
+      const bool reads_scalar = IsOfAtMost(copies.bytes[i], kScalarBytes);
       if (copies.destination[i] != MemoryKind::kPageable && !(reads_scalar && WaitsNext(call))) continue;
       const bool waits = returned >= copies.end[i];
       if (reads_scalar)

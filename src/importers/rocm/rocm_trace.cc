@@ -16,6 +16,13 @@ constexpr int64_t kMostDimension = int64_t{1} << 40;
 
 }  // namespace
 
+Domain DomainOf(std::string_view name) {
+  if (name.starts_with("HIP_")) return Domain::kHip;
+  if (name.starts_with("HSA_")) return Domain::kHsa;
+  if (name.starts_with("MARKER_CORE")) return Domain::kMarker;
+  return name.starts_with("RCCL_") ? Domain::kRccl : Domain::kOther;
+}
+
 LaunchShape ShapeOfItems(const std::array<int64_t, 3>& items, const std::array<int64_t, 3>& block) {
   LaunchShape shape;
   for (size_t i = 0; i < 3; ++i) {
@@ -133,6 +140,28 @@ void RocmTrace::AddRange(uint32_t thread, std::string_view name, std::string_vie
   r.domain.push_back(Name(domain));
   r.kind.push_back(kind);
   r.open.push_back(0);
+}
+
+void RocmTrace::AddRegion(uint32_t thread, const Region& region, bool has_hip) {
+  const auto& [domain, name, text, start, end, correlation] = region;
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  switch (domain) {
+    case Domain::kHip:
+      return AddCall(thread, name, start, end, correlation);
+    case Domain::kHsa:
+      if (!has_hip) AddCall(thread, name, start, end, correlation);
+      return;
+    case Domain::kMarker:
+      if (text.empty() && name.starts_with("roctx")) return;  // without its text it says nothing
+      return AddRange(thread, text.empty() ? name : text, "", start, end,
+                      start == end                          ? RangeKind::kMark
+                      : has("roctxProcess") || has("Start") ? RangeKind::kStartEnd
+                                                            : RangeKind::kPushPop);
+    case Domain::kRccl:
+      return AddRange(thread, name, "NCCL", start, end, RangeKind::kPushPop);
+    case Domain::kOther:
+      return;
+  }
 }
 
 void RocmTrace::AddOverhead(uint32_t thread, std::string_view name, Ns start, Ns end) {

@@ -35,6 +35,10 @@ struct KernelLaunch {
   int64_t registers = 0, shared_bytes = 0;
 };
 
+// What a call or marker on the host is of, by the names that rocprofv3 gives: "HIP_RUNTIME_API_EXT".
+enum class Domain : uint8_t { kHip, kHsa, kMarker, kRccl, kOther };
+Domain DomainOf(std::string_view name);
+
 // A grid of work-items, as AMD's runtime counts, in workgroups of `block` of them, as a grid of blocks.
 LaunchShape ShapeOfItems(const std::array<int64_t, 3>& items, const std::array<int64_t, 3>& block);
 // "MEMORY_COPY_HOST_TO_DEVICE", "CopyHostToDevice2D".
@@ -69,6 +73,15 @@ class RocmTrace {
   void AddCall(uint32_t thread, std::string_view name, Ns start, Ns end, int64_t correlation);
   void AddRange(uint32_t thread, std::string_view name, std::string_view domain, Ns start, Ns end,
                 RangeKind kind);
+  // A call of a library, or a marker with its text. Calls of HSA are those of HIP where HIP was not traced.
+  struct Region {
+    Domain domain = Domain::kOther;
+    std::string_view name;
+    std::string_view text;  // of a marker, "" where its name is all there is
+    Ns start = 0, end = 0;
+    int64_t correlation = kNoCorrelation;
+  };
+  void AddRegion(uint32_t thread, const Region& region, bool has_hip);
   void AddOverhead(uint32_t thread, std::string_view name, Ns start, Ns end);
   // Negative bytes where memory is freed.
   void AddMemory(int64_t pid, int64_t device, Ns time, int64_t bytes, int64_t address);

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/importers/rocm/agent.h"
+
 namespace dladvisor::rocpd {
 namespace {
 
@@ -16,26 +18,6 @@ constexpr int64_t kLastDevice = 4095;
 json ObjectIn(std::string_view text) {
   json object = json::parse(text, nullptr, /*allow_exceptions=*/false);
   return object.is_object() ? object : json::object();
-}
-
-std::optional<int64_t> NumberAt(const json& object, const char* key, int64_t factor = 1) {
-  const auto found = object.find(key);
-  if (found == object.end() || !found->is_number_integer()) return std::nullopt;
-  const auto value = found->get<int64_t>();
-  int64_t product = 0;
-  if (value <= 0 || __builtin_mul_overflow(value, factor, &product)) return std::nullopt;
-  return product;
-}
-
-// The largest of an agent's banks is the GPU's memory.
-std::optional<int64_t> MemoryOf(const json& agent) {
-  std::optional<int64_t> most;
-  if (const auto banks = agent.find("mem_banks"); banks != agent.end() && banks->is_array())
-    for (const json& bank : *banks)
-      if (bank.is_object())
-        if (const auto bytes = NumberAt(bank, "size_in_bytes"); bytes && *bytes > most.value_or(0))
-          most = bytes;
-  return most;
 }
 
 }  // namespace
@@ -128,14 +110,8 @@ void Reader::ReadAgents() {
     if (agent.ordinal < 0 || agent.ordinal > kLastDevice) continue;
     agents_[*id] = agent;
     if (!agent.is_gpu) continue;
-    const json more = ObjectIn(rows.Text(kMore));
-    Device device{.ordinal = agent.ordinal};
-    device.name = rows.Text(kProduct);  // "AMD Instinct MI300X"
-    if (device.name.empty() && !rows.Text(kName).empty())
-      device.name = "AMD " + std::string(rows.Text(kName));
-    device.sm_count = NumberAt(more, "cu_count");
-    device.memory_bytes = MemoryOf(more);
-    device.clock_hz = NumberAt(more, "max_engine_clk_fcompute", 1'000'000);
+    Device device = rocm::DeviceOf(ObjectIn(rows.Text(kMore)), rows.Text(kProduct), rows.Text(kName));
+    device.ordinal = agent.ordinal;
     rows_.Describe(std::move(device));
   }
 }
@@ -184,17 +160,12 @@ Reader::Place Reader::PlaceOf(const Rows& rows, size_t first) const {
           .stream = rows.Integer(first + kStream, 0)};
 }
 
-Reader::Category Reader::CategoryOf(int64_t event) const {
+rocm::Domain Reader::DomainOf(int64_t event) const {
   const auto found = events_.find(event);
-  if (found == events_.end()) return Category::kNone;
+  if (found == events_.end()) return rocm::Domain::kOther;
   const auto& names = categories_.empty() ? strings_ : categories_;
   const auto name = names.find(found->second.category);
-  if (name == names.end()) return Category::kNone;
-  const std::string_view text = name->second;
-  if (text.starts_with("HIP_")) return Category::kHip;
-  if (text.starts_with("HSA_")) return Category::kHsa;
-  if (text.starts_with("MARKER_CORE")) return Category::kMarker;
-  return text.starts_with("RCCL_") ? Category::kRccl : Category::kOther;
+  return name == names.end() ? rocm::Domain::kOther : rocm::DomainOf(name->second);
 }
 
 std::string Reader::MessageOf(int64_t event) const {
@@ -230,37 +201,28 @@ void Reader::ReadRegions() {
                                                  "tid",   "agent_id", "queue_id", "stream_id", "track_id"};
   {
     Rows rows(db_, Name("rocpd_region"), {"event_id"});
-    while (rows.Next() && !has_hip_) has_hip_ = CategoryOf(rows.Integer(0, -1)) == Category::kHip;
+    while (rows.Next() && !has_hip_) has_hip_ = DomainOf(rows.Integer(0, -1)) == rocm::Domain::kHip;
   }
   Rows rows(db_, Name("rocpd_region"), columns);
   rocm::RocmTrace::Table& table = rows_.TableOf("rocpd_region");
   while (rows.Next()) {
     if (!rows_.Use(table, rows.Integer(kStart), rows.Integer(kEnd))) continue;
-    const Ns start = *rows.Integer(kStart), end = *rows.Integer(kEnd);
     const int64_t event = rows.Integer(kEvent, -1);
-    const Category category = CategoryOf(event);
-    const Place place = PlaceOf(rows, kPlace);
-    const std::string_view name = Text(rows.Integer(kName, -1));
+    const rocm::Domain domain = DomainOf(event);
     const auto about = events_.find(event);
-    const bool is_call = category == Category::kHip || (category == Category::kHsa && !has_hip_);
-    if (!is_call && about != events_.end() && about->second.parent > 0 &&
-        about->second.parent != about->second.stack)
-      callers_[about->second.stack] = about->second.parent;
-    if (is_call) {
-      const int64_t number = about->second.stack;
-      rows_.AddCall(rows_.Thread(place.pid, place.tid), name, start, end,
-                    number > 0 ? number : kNoCorrelation);
-    } else if (category == Category::kMarker) {
-      const std::string message = MessageOf(event);
-      if (name == "roctxGetThreadId" || (message.empty() && name.starts_with("roctx"))) continue;
-      rows_.AddRange(
-          rows_.Thread(place.pid, place.tid), message.empty() ? name : message, "", start, end,
-          name.find("Process") != std::string_view::npos || name.find("Start") != std::string_view::npos
-              ? RangeKind::kStartEnd
-              : RangeKind::kPushPop);
-    } else if (category == Category::kRccl) {
-      rows_.AddRange(rows_.Thread(place.pid, place.tid), name, "NCCL", start, end, RangeKind::kPushPop);
-    }
+    if (domain == rocm::Domain::kOther || about == events_.end()) continue;
+    const auto [category, stack, parent] = about->second;
+    if (domain != rocm::Domain::kHip && has_hip_ && parent > 0 && parent != stack) callers_[stack] = parent;
+    const Place place = PlaceOf(rows, kPlace);
+    const std::string text = domain == rocm::Domain::kMarker ? MessageOf(event) : "";
+    rows_.AddRegion(rows_.Thread(place.pid, place.tid),
+                    {.domain = domain,
+                     .name = Text(rows.Integer(kName, -1)),
+                     .text = text,
+                     .start = *rows.Integer(kStart),
+                     .end = *rows.Integer(kEnd),
+                     .correlation = stack > 0 ? stack : kNoCorrelation},
+                    has_hip_);
   }
 }
 
@@ -270,7 +232,7 @@ void Reader::ReadMarks() {
   rocm::RocmTrace::Table& table = rows_.TableOf("rocpd_sample");
   while (rows.Next()) {
     const int64_t event = rows.Integer(2, -1);
-    if (CategoryOf(event) != Category::kMarker) continue;
+    if (DomainOf(event) != rocm::Domain::kMarker) continue;
     if (!rows_.Use(table, rows.Integer(0), rows.Integer(0))) continue;
     const auto track = tracks_.find(rows.Integer(1, -1));
     const std::string message = MessageOf(event);

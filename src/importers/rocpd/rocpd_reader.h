@@ -44,7 +44,6 @@ class Reader {
   struct Place {
     int64_t pid = 0, tid = 0, agent = -1, queue = 0, stream = 0;
   };
-  enum class Category : uint8_t { kHip, kHsa, kMarker, kRccl, kOther, kNone };
 
   std::string Name(std::string_view table) const { return std::string(table) + id_; }
   std::string_view Text(int64_t id) const;
@@ -61,7 +60,7 @@ class Reader {
   void ReadKernels();
   void ReadCopies();
   void ReadMemory();
-  Category CategoryOf(int64_t event) const;
+  rocm::Domain DomainOf(int64_t event) const;
   std::string MessageOf(int64_t event) const;
   // From cells {pid, tid, agent_id, queue_id, stream_id, track_id} from `first` on.
   Place PlaceOf(const sqlite::Rows& rows, size_t first) const;
