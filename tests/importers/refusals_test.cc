@@ -26,6 +26,36 @@ TEST(Refusals, ATableInWhichNothingChangesIsOfGpusWithoutWork) {
   EXPECT_THAT(RefusalOf(works), HasSubstr("without names of its columns or units"));
 }
 
+TEST(Refusals, NameTheColumnsThatATableHas) {
+  std::string watts = "timestamp,n1_watts,n2_watts\n";
+  for (int second = 0; second < 50; ++second)
+    watts += fmt::format("2026-05-05T19:14:{:02},24{:02},2579\n", second, second);
+  EXPECT_THAT(RefusalOf(watts), HasSubstr("no column is known as a GPU's: timestamp,n1_watts,n2_watts"));
+}
+
+TEST(Refusals, SayWhatReportsOfOtherToolsHold) {
+  EXPECT_THAT(RefusalOf("\n==============NVSMI LOG==============\n\nTimestamp : Tue Mar  4 10:11:12 2025\n"
+                        "GPU 00000000:01:00.0\n    Utilization\n        Gpu  : 35 %\n"),
+              HasSubstr("the report of nvidia-smi -q, which describes the GPUs at one moment"));
+  std::string metrics = "Machine model: MacBookPro18,3\n";
+  for (const char* share : {"  3.00%", " 99.00%"})
+    metrics += fmt::format(
+        "\n*** Sampled system activity (Fri Dec  5 21:25:10 2025 -0800) (10003.30ms elapsed) ***\n\n"
+        "**** GPU usage ****\n\nGPU HW active frequency: 440 MHz\nGPU HW active residency: {} (389 MHz: "
+        "2.9%)\nGPU idle residency:  96.64%\nGPU Power: 22 mW\n",
+        share);
+  EXPECT_THAT(RefusalOf(metrics),
+              HasSubstr("Apple's GPU is active 51 % of the time, 99 % at most in one of 2 samples"));
+}
+
+TEST(Refusals, TellOfAServiceThatTurnsTheProgramAway) {
+  std::string text;
+  for (int i = 0; i < 20; ++i)
+    text += "Error calling API: Error code: 429 - {'error': {'message': 'Rate limit reached'}}\n";
+  EXPECT_THAT(RefusalOf(text), HasSubstr("20 of 20 lines say that this turns it away for too many requests"));
+  EXPECT_THAT(RefusalOf(text.substr(0, text.find('\n') + 1) + "hello\n"), testing::Not(HasSubstr("service")));
+}
+
 TEST(Refusals, StepsAndLossesAloneAreATrainings) {
   EXPECT_EQ(
       test::ReadTrainingLog(

@@ -52,8 +52,11 @@ bool BeginsWithDigit(std::string_view line) { return !line.empty() && line[0] >=
 
 void OtherLinesReader::Line(std::string_view line) {
   ++lines_;
+  reports_.Line(line);
   if (line.starts_with("{\"") && line.find("loss\":") != std::string_view::npos) ++records_;
   if (line.size() > kLongestLineOfOthers) return;
+  static const RE2 names(R"(^(?:time|date)\w*(?:,[ \w.\[\]%-]{1,40}){1,16}\s*$)");
+  if (lines_ == 1 && RE2::FullMatch(line, names)) names_ = Trim(line);
   static const RE2 row(R"(^\d{4}[/-]\d\d[/-]\d\d[ T][\d:.]{8,18}(?:, *-?[\d.]+){1,16}\s*$)");
   if (BeginsWithDigit(line) && RE2::PartialMatch(line, row)) {
     ++rows_;
@@ -115,7 +118,8 @@ void OtherLinesReader::AddTo(ProgramOutput& output) const {
   if (output.error.empty()) output.error = stop_;
 }
 
-OtherLinesReader::Refusal OtherLinesReader::Refuse() const {
+Refusal OtherLinesReader::Refuse() const {
+  if (const Refusal report = reports_.Refuse(); !report.what.empty()) return report;
   const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
   if (serves_)
     return {
@@ -143,7 +147,9 @@ OtherLinesReader::Refusal OtherLinesReader::Refuse() const {
         "log while the program works, and see that it reaches these GPUs, with names and units: nvidia-smi "
         "--query-gpu=timestamp,index,utilization.gpu,memory.used,memory.total,power.draw --format=csv -l 1"};
   if (rows_ >= kLeastRecords && 2 * rows_ > lines_)
-    return {"a table of numbers by date, without names of its columns or units",
+    return {names_.empty()
+                ? std::string("a table of numbers by date, without names of its columns or units")
+                : fmt::format("a table by date of which no column is known as a GPU's: {}", names_),
             "log with names and units: nvidia-smi --query-gpu=timestamp,index,utilization.gpu,memory.used,"
             "memory.total,power.draw --format=csv -l 1"};
   if (!program_.empty())

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/training_log/other_reports.h"
 #include "src/trace/program_output.h"
 
 namespace dladvisor::training_log {
@@ -19,10 +20,6 @@ class OtherLinesReader {
  public:
   void Line(std::string_view line);
 
-  // What the text is, "" where nothing is known of it, and what to do then.
-  struct Refusal {
-    std::string what, next_step;
-  };
   Refusal Refuse() const;
 
   // Adds the program, the lines that tell of full memory, and what stops it without an exception.
@@ -31,10 +28,12 @@ class OtherLinesReader {
  private:
   void Profile(std::string_view line);
 
+  OtherReportsReader reports_;
   std::string_view program_;
   bool serves_ = false;
   std::string stop_;
   int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date
+  std::string names_;                           // of the columns of these, where the first line has them
   std::set<std::string, std::less<>> values_;   // of these rows, of few the first
   std::string action_;                          // of Lightning's advanced profiler
   int64_t profiles_ = 0;

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts of tools that are no log of a program at work, and of programs that wait for a service: what they
+// are, and what shows more.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace dladvisor::training_log {
+
+// What a text is, "" where nothing is known of it, and what to do then.
+struct Refusal {
+  std::string what, next_step;
+};
+
+class OtherReportsReader {
+ public:
+  void Line(std::string_view line);
+  Refusal Refuse() const;
+
+ private:
+  int64_t lines_ = 0;
+  int64_t looks_ = 0;                      // of nvidia-smi -q
+  int64_t samples_ = 0, residencies_ = 0;  // of powermetrics, and of these with the GPU's
+  double active_ = 0, most_active_ = 0;    // of the GPU, in percent: their sum, and the most
+  int64_t turned_away_ = 0;                // by a service
+};
+
+}  // namespace dladvisor::training_log
