@@ -186,6 +186,8 @@ void PrintCommand(const Diagnosis& diagnosis, const CaptureWords& words,
     fmt::print("  nsys profile {} -o better {}\n  nsys export --type sqlite better.nsys-rep\n", flags,
                known ? Visible(FormatValue(command.rows[0][0], Unit::kText)) : "python train.py");
     if (!of_program.empty()) fmt::print("\n  and in the program: {}\n", fmt::join(of_program, ", "));
+  } else if (words.format == "rocprofv3") {
+    fmt::print("  rocprofv3 {} -d better -- PROGRAM\n", flags);
   } else {
     of_program.insert(of_program.begin(), options.begin(), options.end());
     fmt::print("  {}\n", fmt::join(of_program, "\n  "));

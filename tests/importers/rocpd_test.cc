@@ -130,6 +130,19 @@ TEST_F(Rocpd, DescribesTheGpu) {
   EXPECT_EQ(device.clock_hz, 2'100'000'000);
 }
 
+TEST_F(Rocpd, AGraphLaunchesManyKernels) {
+  const Trace t =
+      Read(RocpdOf("UPDATE rocpd_string@ SET string = 'hipGraphLaunch' WHERE id = 2;"
+                   "INSERT INTO rocpd_event@ VALUES (1, 1, 33, 0, 0, '{}'), (2, 3, 33, 33, 0, '{}');"
+                   "INSERT INTO rocpd_region@ VALUES (33, 500, 1, 1000, 1010, 2, 1);"
+                   "INSERT INTO rocpd_kernel_dispatch@ VALUES (1, 500, 1, 4, 10, 2, 6, 1020, 1090, 0, 64, 1, "
+                   "1, 64, 1, 1, 2),"
+                   " (2, 500, 1, 4, 10, 2, 6, 1090, 1100, 0, 64, 1, 1, 64, 1, 1, 2);"));
+  ASSERT_EQ(t.kernels.size(), 2u);
+  EXPECT_EQ(t.kernels.graph_node[0], 1);
+  EXPECT_EQ(t.kernels.graph_node[1], 2);
+}
+
 // With HSA traced as well, what a call launches is matched by the call of HSA within it.
 TEST_F(Rocpd, FollowsCallsWithinCalls) {
   const Trace t = Read(RocpdOf(

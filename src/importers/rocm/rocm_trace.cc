@@ -79,7 +79,7 @@ void RocmTrace::AddWork(GpuOperations& ops, const Work& work) {
   ops.device.push_back(tables_.Device(work.device));
   ops.stream.push_back(work.stream);
   ops.correlation.push_back(work.correlation);
-  ops.graph_node.push_back(work.graph_node);
+  ops.graph_node.push_back(0);
 }
 
 void RocmTrace::AddKernel(const Work& work, const KernelLaunch& kernel) {
@@ -182,6 +182,25 @@ void RocmTrace::AddMemory(int64_t pid, int64_t device, Ns time, int64_t bytes, i
   m.memory.push_back(MemoryKind::kDevice);
 }
 
+// A launch of a graph launches many operations, which it numbers from 1 on in the order in which they ran.
+void RocmTrace::NumberNodesOfGraphs() {
+  std::map<std::pair<uint32_t, int64_t>, int64_t> nodes;  // so far, by process and number of the launch
+  const ApiCalls& calls = trace_.api_calls;
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (calls.correlation[i] != kNoCorrelation &&
+        trace_.names.View(calls.name[i]).find("GraphLaunch") != std::string_view::npos)
+      nodes[{trace_.threads[calls.thread[i]].process, calls.correlation[i]}] = 0;
+  if (nodes.empty()) return;
+  const auto number = [&](GpuOperations& ops) {
+    for (size_t i = 0; i < ops.size(); ++i)
+      if (const auto launch = nodes.find({ops.process[i], ops.correlation[i]}); launch != nodes.end())
+        ops.graph_node.Set(i, ++launch->second);
+  };
+  number(trace_.kernels);
+  number(trace_.copies);
+  number(trace_.sets);
+}
+
 Trace RocmTrace::Finish() {
   CaptureHealth& health = trace_.health;
   for (const auto& [name, table] : health_) {
@@ -199,6 +218,7 @@ Trace RocmTrace::Finish() {
   SortByStartLongestFirst(trace_.ranges);
   SortByStart(trace_.overheads);
   SortByStart(trace_.memory_events);
+  NumberNodesOfGraphs();
   SortDevices(trace_);
   if (const auto first = FirstTime(trace_)) SetOrigin(trace_, *first);
   return std::move(trace_);

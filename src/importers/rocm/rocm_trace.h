@@ -26,12 +26,11 @@ struct Work {
   int64_t device = 0;  // ordinal
   int64_t stream = 0;
   int64_t correlation = kNoCorrelation;
-  int64_t graph_node = 0;
 };
 
 struct KernelLaunch {
   std::string_view name;
-  std::optional<LaunchShape> shape;  // with its grid in blocks
+  std::optional<LaunchShape> shape{};  // with its grid in blocks
   int64_t registers = 0, shared_bytes = 0;
 };
 
@@ -94,6 +93,7 @@ class RocmTrace {
 
  private:
   void AddWork(GpuOperations& ops, const Work& work);
+  void NumberNodesOfGraphs();
 
   Trace trace_;
   kineto::Tables tables_;

@@ -38,7 +38,7 @@ class Reader {
     int64_t category = -1, stack = 0, parent = 0;
   };
   struct Kernel {
-    std::string name;
+    std::string name{};
     int64_t registers = 0;
   };
   struct Place {

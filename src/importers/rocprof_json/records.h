@@ -31,7 +31,7 @@ class Records {
     int64_t ordinal = 0;
   };
   struct Kernel {
-    std::string name;
+    std::string name{};
     int64_t registers = 0;
   };
   struct Names {

@@ -197,9 +197,6 @@ void Reader::ReadOperations() {
       if (of != nullptr) {
         work.pid = of->pid;
         work.correlation = of->correlation;
-        ++of->operations;
-        if (rows_.trace().names.View(of->name).find("GraphLaunch") != std::string_view::npos)
-          work.graph_node = of->operations;
       } else if (!rows_.trace().processes.empty()) {
         work.pid = rows_.trace().processes.front().pid;
       }
@@ -210,7 +207,9 @@ void Reader::ReadOperations() {
       AddOperation({.type = type,
                     .kernel = is_kernel ? Text(rows.Integer(kDescription, -1)) : std::string_view(),
                     .call = of,
-                    .queue = rows.Integer(kQueue, 0)},
+                    .queue = rows.Integer(kQueue, 0),
+                    .of_graph = of != nullptr && rows_.trace().names.View(of->name).find("GraphLaunch") !=
+                                                     std::string_view::npos},
                    work);
     }
   }
@@ -237,12 +236,12 @@ void Reader::AddOperation(const Operation& operation, rocm::Work work) {
   work.stream = StreamOfWork(operation.call, work.device, operation.queue);
   if (is_copy)
     return rows_.AddCopy(work, rocm::DirectionOf(operation.type),
-                         operation.call == nullptr || work.graph_node > 0 ? 0 : operation.call->bytes);
+                         operation.call == nullptr || operation.of_graph ? 0 : operation.call->bytes);
   if (operation.type == "FillBuffer") return rows_.AddSet(work, 0);
   if (operation.type == "Marker" || operation.type == "Barrier") return;
   rocm::KernelLaunch kernel{.name = operation.kernel.empty() ? operation.type : operation.kernel};
   if (kernel.name.empty()) kernel.name = "[unnamed]";
-  if (operation.call != nullptr && work.graph_node == 0) {
+  if (operation.call != nullptr && !operation.of_graph) {
     kernel.shape = operation.call->shape;
     kernel.shared_bytes = operation.call->shared_bytes;
   }

@@ -29,7 +29,6 @@ class Reader {
     int64_t pid = 0;
     NameId name = kNoName;
     int64_t correlation = 0;
-    int64_t operations = 0;  // launched so far
     std::optional<int64_t> stream;
     std::optional<LaunchShape> shape;
     int64_t shared_bytes = 0, bytes = 0;
@@ -38,6 +37,7 @@ class Reader {
     std::string_view type, kernel;
     const Call* call = nullptr;
     int64_t queue = 0;
+    bool of_graph = false;
   };
 
   std::string_view Text(int64_t id) const;
