@@ -102,8 +102,8 @@ TEST(HostStretch, BeforeTheFirstCallForDataHoweverEarlyTheDriverIsAsked) {
   const auto rows = StretchesOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].place, "start");
-  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
-  EXPECT_NEAR(rows[0].share, 2000.0 / 2012, 1e-9);
+  EXPECT_EQ(rows[0].duration_ns, 1999 * kMs) << "without the call";
+  EXPECT_NEAR(rows[0].share, 1999.0 / 2012, 1e-9);
 }
 
 TEST(HostStretch, ADriverThatStartsIsNotTheProgramThatComputes) {
@@ -141,7 +141,7 @@ TEST(HostStretch, CallsOfTheSystemWithinThoseOfTheDriverCountOnce) {
   const auto rows = StretchesOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].place, "start");
-  EXPECT_EQ(rows[0].duration_ns, 2000 * kMs);
+  EXPECT_EQ(rows[0].duration_ns, 1300 * kMs);
 }
 
 TEST(HostStretch, ADriverThatSleepsTakesNoTimeOfTheThreadsComputing) {
@@ -155,6 +155,7 @@ TEST(HostStretch, ADriverThatSleepsTakesNoTimeOfTheThreadsComputing) {
   const auto rows = StretchesOf(b);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].place, "start");
+  EXPECT_EQ(rows[0].duration_ns, 1150 * kMs);
 }
 
 TEST(HostStretch, BetweenCallsWithoutGpuWork) {

@@ -43,6 +43,7 @@ struct Stretch {
   uint32_t before = kNoIndex, after = kNoIndex;
   Interval time;
   std::string_view place;
+  Ns called = 0;  // of it, in calls that start the driver
 };
 
 class Stretches {
@@ -135,9 +136,12 @@ class Stretches {
     std::vector<Interval> starting;
     for (uint32_t i = 0; i < call; ++i)
       if (calls.thread[i] == thread) starting.push_back({calls.start[i], std::min(calls.end[i], until)});
-    const Ns computed = Length(Subtract(seen.computing, Union(std::move(starting))));
+    const IntervalSet called = Union(std::move(starting));
+    const Ns computed = Length(Subtract(seen.computing, called));
+    const Ns alone = Length(Subtract({{seen.from, until}}, called));
     if (until - seen.from >= kShortestStart && 2 * computed >= until - seen.from)
-      found_.push_back({process, thread, kNoIndex, call, {seen.from, until}, "start"});
+      found_.push_back(
+          {process, thread, kNoIndex, call, {seen.from, until}, "start", until - seen.from - alone});
   }
 
   // What is known of a thread before a time: since when, and when it computes.
@@ -177,7 +181,7 @@ class Stretches {
     row.pid = trace_.processes[s.process].pid;
     row.start_ns = s.time.start;
     row.end_ns = s.time.end;
-    row.duration_ns = s.time.length();
+    row.duration_ns = s.time.length() - s.called;
     row.place = s.place;
     Interval span = spans_.at(s.process);
     span.start = std::min(span.start, s.time.start);
@@ -245,7 +249,8 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           .Key("pid", &Row::pid, Unit::kNone, "Process.")
           .Key("start_ns", &Row::start_ns, Unit::kNanoseconds, "Start on the profile's clock.")
           .Column("end_ns", &Row::end_ns, Unit::kNanoseconds, "End on the profile's clock.")
-          .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds, "Length.")
+          .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds,
+                  "Length, without the calls at the start that create the context.")
           .Column("place", &Row::place, Unit::kText,
                   "between: no GPU work was recorded; start: no call had been made; before: no work had "
                   "begun; after: all was done "
