@@ -40,6 +40,22 @@ TEST(TrainerState, OfATrainingThatEndedHoldsItsTotals) {
   EXPECT_DOUBLE_EQ(log.runtime_ns.value_or(0), 120e9);
 }
 
+TEST(TrainerState, MayHoldNumbersThatJsonDoesNotKnow) {
+  const TrainingLog log =
+      test::ReadTrainingLog(StateOf(R"({"epoch": 0.1, "grad_norm": Infinity, "loss": 2.5, "step": 10},
+              {"epoch": 0.2, "grad_norm": NaN, "loss": NaN, "step": 20})"));
+  ASSERT_EQ(log.iterations.size(), 2U);
+  EXPECT_EQ(log.iterations.back().covers, 10);
+  EXPECT_FALSE(log.iterations.back().loss);
+}
+
+TEST(TrainerState, SaysWhyAFileIsNotRead) {
+  const std::string state = StateOf(R"({"epoch": 0.1, "loss": 2.5, "step": 10})");
+  EXPECT_THAT(test::RefusalOf(state.substr(0, state.size() - 20)), HasSubstr("cut or not JSON"));
+  EXPECT_THAT(test::RefusalOf(R"({"global_step": 5, "loops": {"log_history": 1}})"),
+              HasSubstr("not as Hugging Face's Trainer writes it"));
+}
+
 TEST(TrainerState, WithoutRecordsIsRefused) {
   EXPECT_THAT(test::RefusalOf(StateOf("")), HasSubstr("trainer_state.json of Hugging Face's Trainer"));
 }
@@ -57,7 +73,11 @@ TEST(MemoryTimeline, IsRefusedWithWhatItsPeakHolds) {
       test::RefusalOf("<html>\n<head><meta charset=\"utf-8\" /><title>GPU Memory Timeline HTML</title>"
                       "</head>\n<body><img src='data:image/png;base64,iVBOR'></body></html>"),
       HasSubstr("a timeline of memory by PyTorch's profiler"));
-  EXPECT_THAT(test::RefusalOf("[[1, 2], [3, 4]]"), Not(HasSubstr("timeline of memory")));
+  EXPECT_THAT(test::RefusalOf("[[1726077563878112, 0, 1024, 3], [1726077563878113, 1, 1024, 3]]"),
+              HasSubstr("a timeline of memory by PyTorch's profiler"));
+  for (const char* other : {"[[1, 2], [3, 4]]", "[[1726077563878112, 1.5], [1726077563878113, 2.5]]",
+                            "[[1726077563878112, 1726077563878113], [1726077563878114, 1726077563878115]]"})
+    EXPECT_THAT(test::RefusalOf(other), Not(HasSubstr("timeline of memory")));
 }
 
 }  // namespace

@@ -1,18 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/benchmark_log/benchmark_log.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
 
 namespace dladvisor {
 namespace {
 
-constexpr std::string_view kFirstToken = "\"mean_ttft_ms\"", kRate = "\"request_throughput\"";
+constexpr std::string_view kFirstToken = "\"mean_ttft_ms\"", kRate = "\"request_throughput\"",
+                           kTrace = "\"traceEvents\"";
+
+[[noreturn]] void Refuse(const std::string& name, std::string_view text) {
+  auto result = nlohmann::json::parse(PlainJson(text), nullptr, false);
+  // Of several, one a line.
+  if (result.is_discarded())
+    result = nlohmann::json::parse(PlainJson(text.substr(0, text.find('\n'))), nullptr, false);
+  if (result.is_discarded())
+    throw WrongKind(name, "the result of a benchmark of a server that is cut or not JSON",
+                    "copy it again, or run the benchmark again");
+  const auto completed = result.is_object() ? result.find("completed") : result.end();
+  if (result.is_object() && completed != result.end() && completed->is_number() && *completed == 0)
+    throw WrongKind(name, "the result of a benchmark of a server without a request that was answered",
+                    "see in the server's log why it answers none, and run the benchmark again");
+  throw WrongKind(name,
+                  "JSON that names a time to the first token, but not as the benchmarks of vLLM and SGLang "
+                  "save it",
+                  "give the file that vLLM's --save-result or SGLang's --output-file wrote");
+}
 
 Trace ReadBenchmarks(ByteSource& source) {
   const std::string text = WholeText(source);
@@ -28,10 +49,7 @@ Trace ReadBenchmarks(ByteSource& source) {
       if (const auto result = benchmark_log::RequestsOfJson(line)) output.benchmarks.push_back(*result);
     }
   }
-  if (output.benchmarks.empty())
-    throw WrongKind(source.name(),
-                    "the result of a benchmark of a server without a request that was answered",
-                    "see in the server's log why it answers none, and run the benchmark again");
+  if (output.benchmarks.empty()) Refuse(source.name(), text);
   Trace trace;
   trace.path = source.name();
   trace.format = "program log";
@@ -52,7 +70,8 @@ constinit const Importer kBenchmarkLogImporter = {
         [](const Input& input) {
           const std::string_view head = input.head();
           return head.starts_with('{') && head.find(kFirstToken) != std::string_view::npos &&
-                         head.find(kRate) != std::string_view::npos
+                         head.find(kRate) != std::string_view::npos &&
+                         head.find(kTrace) == std::string_view::npos
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },

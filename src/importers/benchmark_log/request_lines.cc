@@ -9,11 +9,14 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/importers/bytes/plain_json.h"
+
 namespace dladvisor::benchmark_log {
 namespace {
 using Values = std::map<std::string, double, std::less<>>;
 
 constexpr double kMillisecond = 1e6, kSecond = 1e9;
+constexpr double kMostRequests = 1e15;  // more are no count
 constexpr size_t kLongestOfResult = 160;
 
 // The name of a value in lines and in JSON.
@@ -53,11 +56,11 @@ std::optional<RequestBenchmark> Made(const Values& values, bool of_json) {
   };
   RequestBenchmark result;
   const auto requests = find(of_json ? "completed" : "successful requests");
-  if (!requests || *requests < 1) return std::nullopt;
+  if (!requests || *requests < 1 || *requests > kMostRequests) return std::nullopt;
   result.requests = static_cast<int64_t>(*requests);
   for (const Value& value : kValues) {
     const auto found = find(of_json ? value.json : value.line);
-    if (!found || *found < 0) continue;
+    if (!found || *found < 0 || (value.to == nullptr && *found > kMostRequests)) continue;
     if (value.to == nullptr)
       result.failed = static_cast<int64_t>(*found);
     else
@@ -97,12 +100,8 @@ std::vector<RequestBenchmark> RequestLinesReader::Finish() const {
 }
 
 std::optional<RequestBenchmark> RequestsOfJson(std::string_view text) {
-  // Python writes an endless rate as a bare word, which JSON does not know.
-  std::string plain(text);
-  for (const std::string_view word : {": Infinity", ": NaN", ": -Infinity"})
-    for (size_t at = plain.find(word); at != std::string::npos; at = plain.find(word, at))
-      plain.replace(at, word.size(), ": null");
-  const auto object = nlohmann::json::parse(plain, nullptr, false);
+  // Python writes an endless rate as a bare word.
+  const auto object = nlohmann::json::parse(PlainJson(text), nullptr, false);
   if (!object.is_object()) return std::nullopt;
   Values values;
   for (const auto& [name, value] : object.items())

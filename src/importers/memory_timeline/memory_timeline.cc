@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <string>
@@ -26,13 +27,25 @@ constexpr auto kCategories =
 // A document of HTML that holds the picture alone.
 constexpr std::string_view kPicture = "<title>GPU Memory Timeline HTML</title>";
 
-// "[[1726077563878112, 1726077563891027, ...", times in µs or, of a raw timeline, rows that begin with one.
-bool BeginsWithTimes(std::string_view head) {
-  constexpr size_t kDigits = 12;
+// "[[1726077563878112, 1726077563891027, ...], [[0, ...", times in µs and a row of sizes for each; or, of a
+// raw timeline, "[[1726077563878112, 0, 1024, 3], ...": a time, an action, a size and its category.
+bool IsTimeline(std::string_view head) {
+  constexpr std::string_view kDigits = "0123456789";
+  constexpr size_t kOfTime = 12;
   if (!head.starts_with("[[")) return false;
   head.remove_prefix(2);
-  const size_t end = head.find_first_not_of("0123456789");
-  return end != std::string_view::npos && end >= kDigits && head.substr(end).starts_with(", ");
+  const size_t end = head.find_first_not_of(kDigits);
+  if (end == std::string_view::npos || end < kOfTime) return false;
+  const std::string_view row = head.substr(0, head.find(']'));
+  if (head.substr(end).starts_with(", ")) {
+    const std::string_view second = head.substr(end + 2);
+    const size_t length = std::min(second.find_first_not_of(kDigits), second.size());
+    if (length == 1 && std::ranges::count(row, ',') == 3 &&
+        row.find_first_not_of("0123456789, -[") == std::string_view::npos)
+      return true;
+    if (length < kOfTime) return false;
+  }
+  return row.size() == head.size() || head.substr(row.size()).starts_with("], [[0, ");
 }
 
 // Of the row whose sum is greatest, in words; "" where the file has none.
@@ -52,7 +65,7 @@ std::string Peak(const json& timeline) {
     most = sum;
     peak = std::move(bytes);
   }
-  if (most <= 0) return {};
+  if (most <= 0 || !std::isfinite(most)) return {};
   const auto largest = static_cast<size_t>(std::ranges::max_element(peak) - peak.begin());
   return fmt::format(": at its peak of {}, {} are {}", FormatValue(most, Unit::kBytes),
                      FormatValue(peak[largest] / most, Unit::kRatio), kCategories[largest]);
@@ -83,7 +96,7 @@ constinit const Importer kMemoryTimelineImporter = {
     .fits =
         [](const Input& input) {
           constexpr size_t kWithin = 1024;
-          return BeginsWithTimes(input.head()) ||
+          return IsTimeline(input.head()) ||
                          input.head().substr(0, kWithin).find(kPicture) != std::string_view::npos
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;

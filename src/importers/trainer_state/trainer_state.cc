@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
 #include "src/importers/training_log/log_reader.h"
 
@@ -33,27 +34,32 @@ std::string Printed(const json& record) {
 // Of a record that holds a step's loss, with the steps since the one before it.
 std::optional<TrainingIteration> StepOf(const json& record, const std::vector<TrainingIteration>& before) {
   const auto number = record.find("step"), loss = record.find("loss");
-  if (number == record.end() || loss == record.end() || !number->is_number_integer() || !loss->is_number())
+  if (number == record.end() || loss == record.end() || !number->is_number_integer() ||
+      !(loss->is_number() || loss->is_null()))
     return std::nullopt;
   TrainingIteration step;
   step.iteration = number->get<int64_t>();
-  step.loss = loss->get<double>();
+  if (loss->is_number()) step.loss = loss->get<double>();
   step.covers = step.iteration - (before.empty() ? 0 : before.back().iteration);
   if (*step.covers <= 0) return std::nullopt;
   return step;
 }
 
 Trace ReadState(ByteSource& source) {
-  const json state = json::parse(WholeText(source), nullptr, false);
+  const json state = json::parse(PlainJson(WholeText(source)), nullptr, false);
+  if (state.is_discarded())
+    throw WrongKind(source.name(), fmt::format("a {} that is cut or not JSON", kWhat), "copy it again");
   const auto records = state.is_object() ? state.find("log_history") : state.end();
+  if (!state.is_object() || records == state.end() || !records->is_array())
+    throw WrongKind(source.name(), "JSON with a \"log_history\", but not as Hugging Face's Trainer writes it",
+                    "give what the training printed, with its progress bar");
   training_log::LogReader reader;
   std::vector<TrainingIteration> steps;
-  if (state.is_object() && records != state.end() && records->is_array())
-    for (const json& record : *records) {
-      if (!record.is_object()) continue;
-      reader.Line(Printed(record));
-      if (const auto step = StepOf(record, steps)) steps.push_back(*step);
-    }
+  for (const json& record : *records) {
+    if (!record.is_object()) continue;
+    reader.Line(Printed(record));
+    if (const auto step = StepOf(record, steps)) steps.push_back(*step);
+  }
   TrainingLog log = reader.Finish();
   if (log.iterations.empty()) log.iterations = std::move(steps);
   if (log.iterations.empty() && !log.runtime_ns)
