@@ -14,6 +14,7 @@ struct TransferTest {
   std::string gpu;              // of all of them; "" where they differ or are not named
   int64_t gpus = 0, hosts = 0;  // that it lists
   int64_t sizes = 0;            // rows of the table
+  int64_t wrong_values = 0;     // that it counts, of all sizes
   double least_bytes = 0, most_bytes = 0;
   double least_ns = 0;              // that the least takes
   double bus_bytes_per_s = 0;       // of the most, the better of out of place and in place

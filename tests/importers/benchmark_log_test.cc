@@ -76,6 +76,27 @@ TEST(BenchmarkLog, ReadsRowsOfOldVersionsAndBehindARank) {
   EXPECT_DOUBLE_EQ(Only(output).bus_bytes_per_s, 27.5e9);
 }
 
+TEST(BenchmarkLog, CountsWrongValuesAndReadsLongTimes) {
+  const TransferTest test =
+      Only(test::ReadProgram(std::string(kDevices) + "     8388608       2097152     float     sum      -1   "
+                                                     " 314.7   26.66   26.66      3    310.8   26.99   "
+                                                     "26.99    N/A\n"
+                                                     "  8589934592    2147483648     float     sum      -1  "
+                                                     "6.5e+04  131.30  229.80      2  6.5e+04  131.00  "
+                                                     "229.00      0\n"));
+  EXPECT_EQ(test.wrong_values, 5);
+  EXPECT_DOUBLE_EQ(test.bus_bytes_per_s, 229.8e9);
+}
+
+TEST(BenchmarkLog, NamesTheTestsOfAmdsGpus) {
+  EXPECT_EQ(
+      test::ReadProgram("#  Rank  0 Group  0 Pid  64904 on alpha device  0 [0000:17:00] AMD Instinct MI300X\n"
+                        "#  size  count  type  redop  root  time  algbw  busbw #wrong\n"
+                        " 8388608  2097152  float  sum  -1  314.7  26.66  26.66  0  310.8  26.99  26.99  0\n")
+          .program,
+      "rccl-tests");
+}
+
 constexpr const char* kResult =
     "100%|##########| 100/100 [00:36<00:00,  2.76it/s]\n"
     "============ Serving Benchmark Result ============\n"
@@ -120,6 +141,16 @@ TEST(BenchmarkLog, ReadsWhatAClientOfAServerSaves) {
     EXPECT_FALSE(output.benchmarks.back().request_rate);
     EXPECT_DOUBLE_EQ(output.benchmarks.back().first_mean_ns.value_or(0), 900.5e6);
   }
+}
+
+TEST(BenchmarkLog, SaysWhyAResultIsNotRead) {
+  const auto result = [](const std::string& completed) {
+    return R"({"completed": )" + completed + R"(, "request_throughput": 2.5, "mean_ttft_ms": 9.5})";
+  };
+  EXPECT_THAT(test::RefusalOf(result("0")), testing::HasSubstr("without a request that was answered"));
+  EXPECT_THAT(test::RefusalOf(result("5").substr(0, 60)), testing::HasSubstr("cut or not JSON"));
+  EXPECT_THAT(test::RefusalOf(result("\"5\"")), testing::HasSubstr("not as the benchmarks of vLLM"));
+  EXPECT_THAT(test::RefusalOf(result("1e300")), testing::HasSubstr("not as the benchmarks of vLLM"));
 }
 
 }  // namespace

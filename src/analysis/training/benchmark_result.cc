@@ -53,6 +53,8 @@ const RelationOf<TransferTestRow>& TransferTestRelation() {
               "models that have none, or may have none.")
           .Column("host_bytes_per_s", &Row::host_bytes_per_s, Unit::kBytesPerSecond,
                   "The same of its link to the host; unknown as that is.")
+          .Column("wrong_values", &Row::wrong_values, Unit::kCount,
+                  "Values that arrived wrong, of all sizes, as it counts them.")
           .Column("channels", &Row::channels, Unit::kCount,
                   "Channels that NCCL says it uses; unknown without.")
           .Column("over", &Row::over, Unit::kText,
@@ -108,6 +110,7 @@ std::vector<TransferTestRow> ComputeTransferTests(const Context& context) {
     row.least_ns = test.least_ns;
     row.most_bytes = test.most_bytes;
     row.bus_bytes_per_s = test.bus_bytes_per_s;
+    row.wrong_values = test.wrong_values;
     row.channels = test.channels;
     row.over = IfNamed(test.over);
     row.settings = IfNamed(test.settings);
@@ -159,7 +162,10 @@ std::string MeasuredText(const ProgramOutput& output) {
   }
   if (output.benchmarks.empty()) return {};
   const RequestBenchmark& last = output.benchmarks.back();
-  std::string text = fmt::format("{} requests", FormatValue(last.requests, Unit::kCount));
+  std::string text =
+      fmt::format("{} request{}", FormatValue(last.requests, Unit::kCount), last.requests == 1 ? "" : "s");
+  if (last.failed.value_or(0) > 0)
+    text += fmt::format(", {} failed", FormatValue(*last.failed, Unit::kCount));
   if (const auto first = last.first_median_ns ? last.first_median_ns : last.first_mean_ns)
     text += fmt::format(", {} until the first token", FormatValue(*first, Unit::kNanoseconds));
   if (const auto token = last.token_median_ns ? last.token_median_ns : last.token_mean_ns)

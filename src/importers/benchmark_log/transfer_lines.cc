@@ -77,7 +77,8 @@ bool TransferLinesReader::BeginsRow(std::string_view line) {
   open.bus_bytes_per_s = 0;
   std::string_view values(rest.data(), rest.size());
   const size_t root = values.find_first_not_of(' ');
-  static const RE2 is_root(R"(^\s+-?\d{1,4}(?:\s+\d[\d.]*\s+\d+\.\d+\s+\d+\.\d+|\D*$|[^\s\d.]|\[))");
+  static const RE2 is_root(
+      R"(^\s+-?\d{1,4}(?:\s+\d[\d.]*(?:e\+\d+)?\s+\d+\.\d+\s+\d+\.\d+|\D*$|[^\s\d.]|\[))");
   if (root != std::string_view::npos && RE2::PartialMatch(rest, is_root))
     values.remove_prefix(std::min(values.find_first_not_of("-0123456789", root), values.size()));
   TakeValues(values);
@@ -87,14 +88,20 @@ bool TransferLinesReader::BeginsRow(std::string_view line) {
 void TransferLinesReader::TakeValues(std::string_view values) {
   // Time, bandwidth of the algorithm and of the bus, and how many values are wrong.
   static const RE2 group(
-      R"(^\D{0,8}?(?:\[\d+\])?\s*(\d+(?:\.\d+)?(?:e\+\d+)?)\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(?:\d\S{0,8}|N/A|-))");
+      R"(^\D{0,8}?(?:\[\d+\])?\s*(\d+(?:\.\d+)?(?:e\+\d+)?)\s+(\d+\.\d+)\s+(\d+\.\d+)\s+(\d\S{0,15}|N/A|-))");
+  static const RE2 count(R"((\d{1,12}))");
   re2::StringPiece rest(values.data(), values.size());
   double us = 0, of_algorithm = 0, of_bus = 0;
-  while (tests_.back().values > 0 && RE2::Consume(&rest, group, &us, &of_algorithm, &of_bus)) {
+  std::string wrong;
+  while (tests_.back().values > 0 && RE2::Consume(&rest, group, &us, &of_algorithm, &of_bus, &wrong)) {
     Open& open = tests_.back();
     TransferTest& test = open.test;
     const bool first = open.values == kGroups;
     --open.values;
+    // Of old versions it is how far values are off; a word of NCCL may stand against it.
+    const bool whole = rest.empty() || rest[0] == ' ' || rest[0] == '\r';
+    if (int64_t values_off = 0; counts_wrong_ && whole && RE2::FullMatch(wrong, count, &values_off))
+      test.wrong_values += values_off;
     if (first) {
       if (test.sizes == 0 || open.bytes < test.least_bytes) {
         test.least_bytes = open.bytes;
@@ -123,6 +130,7 @@ void TransferLinesReader::Line(std::string_view line) {
   if (has(" device ") && has("Rank")) TakeDevice(line);
   if (has("NCCL INFO")) TakeDebug(line);
   has_table_ = has_table_ || has("busbw");
+  if (has("busbw")) counts_wrong_ = has("#wrong");
   if (!has_table_ || BeginsRow(line)) return;
   if (!tests_.empty() && tests_.back().values > 0 && tests_.back().bytes > 0) TakeValues(line);
 }

@@ -37,8 +37,9 @@ class TransferLinesReader {
   TransferTest Closed(const Open& open) const;
 
   std::vector<Open> tests_;
-  bool has_devices_ = false;  // since the last table's start
-  bool has_table_ = false;    // that a line of its names has come
+  bool has_devices_ = false;   // since the last table's start
+  bool has_table_ = false;     // that a line of its names has come
+  bool counts_wrong_ = false;  // that the line names a count of wrong values
   std::string collective_;
   std::map<std::string, std::string> settings_;
   std::set<std::string, std::less<>> ways_;

@@ -224,7 +224,9 @@ ProgramOutput LogReader::Program() const {
   output.error = ErrorOfProgram();
   others.AddTo(output);
   if (output.program.empty() && output.measured())
-    output.program = output.transfers.empty() ? "a benchmark of a server" : "nccl-tests";
+    output.program = output.transfers.empty()                                   ? "a benchmark of a server"
+                     : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"
+                                                                                : "nccl-tests";
   // What passes behind the error is nobody's work.
   if (!output.error.empty())
     std::erase_if(output.parts,
