@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/bench/child.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -52,17 +54,22 @@ double CpuSeconds(const rusage& usage) {
   return seconds(usage.ru_utime) + seconds(usage.ru_stime);
 }
 
-ChildRun RunChild(const std::vector<std::string>& arguments) {
+ChildRun RunChild(const std::vector<std::string>& arguments, ChildOutput output) {
   std::vector<std::string> texts = {"/proc/self/exe"};
   texts.insert(texts.end(), arguments.begin(), arguments.end());
   std::vector<char*> argv;
   for (std::string& text : texts) argv.push_back(text.data());
   argv.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (output == ChildOutput::kDropped)
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   ChildRun run;
   const auto start = std::chrono::steady_clock::now();
   pid_t pid = 0;
-  if (posix_spawn(&pid, "/proc/self/exe", nullptr, nullptr, argv.data(), environ) != 0)
-    throw Error("bench", "cannot start itself");
+  const int failed = posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw Error("bench", "cannot start itself");
   int status = 0;
   rusage usage{};
   while (wait4(pid, &status, WNOHANG, &usage) == 0) {
@@ -71,7 +78,8 @@ ChildRun RunChild(const std::vector<std::string>& arguments) {
   }
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.cpu_seconds = CpuSeconds(usage);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw Error("bench", "its report failed");
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    throw Error("bench", fmt::format("`bench {}` failed", fmt::join(arguments, " ")));
   return run;
 }
 

@@ -23,7 +23,9 @@ double OwnCpuSeconds();
 // That of the run that took least.
 double LeastCpu(int times, const std::function<void()>& work);
 
+enum class ChildOutput { kShown, kDropped };
+
 // Runs this program again with `arguments`. Throws Error where it does not end well.
-ChildRun RunChild(const std::vector<std::string>& arguments);
+ChildRun RunChild(const std::vector<std::string>& arguments, ChildOutput output = ChildOutput::kShown);
 
 }  // namespace dladvisor

@@ -47,19 +47,18 @@ void Report(const fs::path& profile, Figures& figures) {
   figures.report.peak_anonymous_mb = std::max(figures.report.peak_anonymous_mb, run.peak_anonymous_mb);
 }
 
-// Where a packed profile lies beside the plain one, the report is of that.
-Figures Measure(const fs::path& profile, const std::function<FloorResult(const fs::path&)>& floor) {
+// Floor and report are programs of their own, each with memory that it gets from the system. Where a packed
+// profile lies beside the plain one, the report is of that.
+Figures Measure(const fs::path& profile) {
   const fs::path packed = profile.string() + ".gz";
   Figures figures;
-  FloorResult found;
   const int times = fs::file_size(profile) > 400'000'000 ? 2 : 4;
   for (int i = 0; i < times; ++i) {  // in turn, as what else runs on the machine disturbs both
-    figures.floor = std::min(figures.floor, BestOf(1, [&] { found = floor(profile); }));
+    figures.floor =
+        std::min(figures.floor, RunChild({"floor", profile.string()}, ChildOutput::kDropped).seconds);
     Report(fs::exists(packed) ? packed : profile, figures);
   }
   fs::remove(packed);
-  if (found.kernels == 0 || found.in_step == 0)
-    throw Error(profile.string(), "the floor found no kernel in a step");
   return figures;
 }
 
@@ -72,13 +71,12 @@ class Matrix {
 
   // `write` makes a profile of so many kernels or events.
   void Add(std::string_view name, const char* file, int64_t size,
-           const std::function<void(const fs::path&, int64_t)>& write,
-           const std::function<FloorResult(const fs::path&)>& floor) {
+           const std::function<void(const fs::path&, int64_t)>& write) {
     const fs::path path = folder_ / file;
     double before = 0;
     for (const int64_t n : {size / 10, size}) {
       write(path, n);
-      const Figures figures = Measure(path, floor);
+      const Figures figures = Measure(path);
       fmt::print("{:<24}{:>10}{:>9.1f}{:>10.3f}{:>10.3f}{:>8.2f}{:>10.0f}", name, n,
                  static_cast<double>(fs::file_size(path)) / 1e6, figures.floor, figures.report.seconds,
                  figures.ratio(), figures.report.peak_anonymous_mb);
@@ -115,14 +113,12 @@ void MeasureShapes(const fs::path& folder, int64_t kernels, int64_t events, std:
   const auto wanted = [&](std::string_view name) { return name.find(only) != name.npos; };
   for (const ExportShape& shape : ExportShapes())
     if (wanted(shape.name))
-      matrix.Add(
-          shape.name, "run.sqlite", kernels,
-          [&](const fs::path& path, int64_t n) { WriteExport(path, n, shape); }, ExportFloor);
+      matrix.Add(shape.name, "run.sqlite", kernels,
+                 [&](const fs::path& path, int64_t n) { WriteExport(path, n, shape); });
   for (const TraceShape& shape : TraceShapes())
     if (wanted(shape.name))
-      matrix.Add(
-          shape.name, "trace.json", events,
-          [&](const fs::path& path, int64_t n) { WriteChromeTrace(path, n, shape); }, TraceFloor);
+      matrix.Add(shape.name, "trace.json", events,
+                 [&](const fs::path& path, int64_t n) { WriteChromeTrace(path, n, shape); });
   matrix.Finish();
 }
 
@@ -138,6 +134,8 @@ void RunFloor(const fs::path& path) {
   const FloorResult found = path.extension() == ".json" ? TraceFloor(path) : ExportFloor(path);
   fmt::print("{} kernels, {} with a call, {} in a range, {} in a step, {} ns idle\n", found.kernels,
              found.launched, found.in_range, found.in_step, found.idle_ns);
+  if (found.kernels == 0 || found.in_step == 0)
+    throw Error(path.string(), "the floor found no kernel in a step");
 }
 
 }  // namespace dladvisor
