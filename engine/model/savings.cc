@@ -208,7 +208,7 @@ std::vector<std::string> Ledger::BucketsOf(const std::string& from) const {
   if (from == kAllBuckets) return buckets;
   std::vector<std::string> family;
   for (const std::string& name : buckets)
-    if (name.starts_with(from + "/")) family.push_back(name);
+    if (from == kLostBuckets ? !IsWork(*this, name) : name.starts_with(from + "/")) family.push_back(name);
   return family;
 }
 
@@ -219,6 +219,7 @@ std::vector<std::string> Ledger::Families() const {
       if (std::string family = name.substr(0, slash); std::ranges::find(families, family) == families.end())
         families.push_back(std::move(family));
   families.emplace_back(kAllBuckets);
+  families.emplace_back(kLostBuckets);
   return families;
 }
 

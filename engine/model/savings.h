@@ -17,7 +17,11 @@ namespace dladvisor {
 // and the kernels that it launches.
 inline constexpr std::string_view kAllBuckets = "step";
 
-// A claim may also be on a family of buckets, those whose names begin with "FAMILY/", or on all.
+// The family of all buckets that are not of work: a claim on waits of more than one kind.
+inline constexpr std::string_view kLostBuckets = "loss";
+
+// A claim may also be on a family of buckets, those whose names begin with "FAMILY/", on all, or on
+// all that are not of work.
 struct Ledger {
   std::string relation;              // keyed by a subject and a bucket
   std::string bucket;                // the column that names the bucket

@@ -126,6 +126,21 @@ TEST(Savings, OfAllBucketsComeFromWorkAndLossAlike) {
   EXPECT_EQ(advice.savings[1].high_ns, 1000);
 }
 
+TEST(Savings, OfAllLossesLeaveWorkAlone) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ShopHours shop;
+  shop.Rule("a", "{from: loss, high: '5000'}");
+  shop.Rule("b", "{from: idle/rain, high: '50'}", "confidence: low\nfor: shop\n");
+  const Advice advice = shop.Infer(ledger);
+  double total = 0;
+  for (const BucketSaving& saving : advice.savings) {
+    EXPECT_NE(saving.bucket, "serving");
+    total += saving.high_ns;
+  }
+  EXPECT_EQ(total, 100) << "what the shop that loses least loses, and nothing twice";
+}
+
 TEST(Savings, OfLossAreAtMostWhatTheLeastLosingSubjectLoses) {
   Ledger ledger = Hours();
   ledger.work = {"serving"};
