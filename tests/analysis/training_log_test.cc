@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "src/analysis/summary/run.h"
+#include "src/analysis/training/benchmark_result.h"
 #include "src/analysis/training/training.h"
 #include "src/analysis/training/training_memory.h"
 #include "src/analysis/training/training_setting.h"
@@ -348,6 +349,20 @@ TEST(TrainingWork, IsThatOfTheArguments) {
   EXPECT_FALSE(above.mfu) << "a T4 has no BF16";
   EXPECT_EQ(training({{"fp16", "True"}, {"bf16", "False"}}, "Tesla T4").unknown_reason,
             "faster than the peak: arguments, times or the GPU are not what the log says");
+}
+
+TEST(BenchmarkResult, IsShownWhereRequestsWaitedLongest) {
+  ProgramOutput output;
+  for (const double seconds : {9.0, 0.5}) {
+    RequestBenchmark& result = output.benchmarks.emplace_back();
+    result.requests = 100;
+    result.failed = 3;
+    result.first_median_ns = seconds * 1e9;
+  }
+  EXPECT_EQ(
+      MeasuredText(output),
+      "100 requests, 3 failed, 9.00 s until the first token, of the 2 results the one whose requests waited "
+      "longest together");
 }
 
 }  // namespace

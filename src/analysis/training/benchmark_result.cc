@@ -26,6 +26,12 @@ const TransferTest& Fastest(const std::vector<TransferTest>& tests) {
   return *std::ranges::max_element(tests, {}, &TransferTest::bus_bytes_per_s);
 }
 
+// Of all requests together until the first token.
+double AllWaits(const RequestBenchmark& result) {
+  const double each = result.first_mean_ns ? *result.first_mean_ns : result.first_median_ns.value_or(0);
+  return static_cast<double>(result.requests) * each;
+}
+
 }  // namespace
 
 const RelationOf<TransferTestRow>& TransferTestRelation() {
@@ -161,18 +167,20 @@ std::string MeasuredText(const ProgramOutput& output) {
                                     : "");
   }
   if (output.benchmarks.empty()) return {};
-  const RequestBenchmark& last = output.benchmarks.back();
+  const RequestBenchmark& shown = *std::ranges::max_element(output.benchmarks, {}, AllWaits);
   std::string text =
-      fmt::format("{} request{}", FormatValue(last.requests, Unit::kCount), last.requests == 1 ? "" : "s");
-  if (last.failed.value_or(0) > 0)
-    text += fmt::format(", {} failed", FormatValue(*last.failed, Unit::kCount));
-  if (const auto first = last.first_median_ns ? last.first_median_ns : last.first_mean_ns)
+      fmt::format("{} request{}", FormatValue(shown.requests, Unit::kCount), shown.requests == 1 ? "" : "s");
+  if (shown.failed.value_or(0) > 0)
+    text += fmt::format(", {} failed", FormatValue(*shown.failed, Unit::kCount));
+  if (const auto first = shown.first_median_ns ? shown.first_median_ns : shown.first_mean_ns)
     text += fmt::format(", {} until the first token", FormatValue(*first, Unit::kNanoseconds));
-  if (const auto token = last.token_median_ns ? last.token_median_ns : last.token_mean_ns)
+  if (const auto token = shown.token_median_ns ? shown.token_median_ns : shown.token_mean_ns)
     text += fmt::format(", {} for each further one", FormatValue(*token, Unit::kNanoseconds));
-  if (last.output_tokens_per_s)
-    text += fmt::format(", {} tokens/s generated", ThreeDigits(*last.output_tokens_per_s));
-  if (output.benchmarks.size() > 1) text += fmt::format(", the last of {} results", output.benchmarks.size());
+  if (shown.output_tokens_per_s)
+    text += fmt::format(", {} tokens/s generated", ThreeDigits(*shown.output_tokens_per_s));
+  if (output.benchmarks.size() > 1)
+    text += fmt::format(", of the {} results the one whose requests waited longest together",
+                        output.benchmarks.size());
   return text;
 }
 
