@@ -70,6 +70,13 @@ TEST(KernelSteps, ALoopOfOneKernelHasARoundForEach) {
   EXPECT_TRUE(StepsOf(brief).empty()) << "a test";
 }
 
+TEST(KernelSteps, AddUpToMoreThanTimesHold) {
+  constexpr Ns kLength = 800'000'000'000'000'000;
+  TraceBuilder b;
+  for (Ns i = 0; i < 12; ++i) b.Launch(20 * i, 20 * i + 10, kLength + 20 * i, "solve");
+  EXPECT_EQ(StepsOf(b).size(), 12u);
+}
+
 // Of each round the kernel at place `at` has the name that `name` gives for the round.
 TraceBuilder LoopWithKernel(int at, const std::vector<std::string>& name) {
   TraceBuilder b;

@@ -237,13 +237,14 @@ class KernelStepFinder {
   // Whether rounds take most of the device's kernel time, and not only of its kernels.
   bool TakeMostTime(size_t gpu, const SequencePeriod& rounds) const {
     const std::vector<uint32_t>& kernels = work_[gpu].kernels;
-    Ns within = 0, all = 0;
+    double within = 0, all = 0;
     for (size_t i = 0; i < kernels.size(); ++i) {
-      const Ns length = trace_.kernels.end[kernels[i]] - trace_.kernels.start[kernels[i]];
+      const auto length =
+          static_cast<double>(trace_.kernels.end[kernels[i]] - trace_.kernels.start[kernels[i]]);
       all += length;
       if (i >= rounds.first && i < rounds.first + rounds.count * rounds.period) within += length;
     }
-    return static_cast<double>(within) >= kLeastShareOfRounds * static_cast<double>(all);
+    return within >= kLeastShareOfRounds * all;
   }
 
   // Whether rounds of one kernel are those of a loop, as of a solver, and not pieces of one call that differ.
