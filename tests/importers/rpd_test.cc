@@ -72,6 +72,17 @@ TEST_F(Rpd, KernelIsOfTheCallThatLaunchesIt) {
   EXPECT_EQ(t.threads.at(t.api_calls.thread[0]).tid, 901);
 }
 
+TEST_F(Rpd, NamesThatNoCompilerWritesAreCut) {
+  const Trace t = Read(std::string(kRpdTables) +
+                       "UPDATE rocpd_string SET string = hex(zeroblob(1000000)) WHERE id = 7;"
+                       "INSERT INTO rocpd_api VALUES (71, 900, 901, 1000, 1010, 2, 1);"
+                       "INSERT INTO rocpd_kernelapi VALUES (71, '0x0', 4, 3, 2, 64, 2, 1, 512, 7);"
+                       "INSERT INTO rocpd_op VALUES (5, 2, 0, 0, 1020, 1090, 7, 9);"
+                       "INSERT INTO rocpd_api_ops VALUES (1, 71, 5);");
+  ASSERT_EQ(t.kernels.size(), 1u);
+  EXPECT_EQ(t.names.View(t.kernels.name[0]).size(), 65536u);
+}
+
 TEST_F(Rpd, ModuleLaunchesCountWorkItems) {
   const Trace t = Read(std::string(kRpdTables) +
                        "INSERT INTO rocpd_api VALUES (1, 9, 9, 1000, 1010, 3, 1);"

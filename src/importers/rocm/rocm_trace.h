@@ -58,7 +58,11 @@ class RocmTrace {
   RocmTrace& operator=(const RocmTrace&) = delete;
 
   Trace& trace() { return trace_; }
-  NameId Name(std::string_view text) { return text.empty() ? kNoName : trace_.names.Intern(text); }
+  // Of a name that no compiler writes, its beginning: all that follows is by its length, and for each name.
+  NameId Name(std::string_view text) {
+    constexpr size_t kLongest = size_t{64} << 10;
+    return text.empty() ? kNoName : trace_.names.Intern(text.substr(0, kLongest));
+  }
   uint32_t Thread(int64_t pid, int64_t tid) { return tables_.Thread(pid, tid); }
   uint32_t Process(int64_t pid);
 
