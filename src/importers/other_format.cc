@@ -43,6 +43,16 @@ constexpr OtherFormat kExecutionTrace = {
     "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
 constexpr OtherFormat kRocprofDatabase = {"a database of rocprof",
                                           "give the results.json that rocprof writes beside it"};
+constexpr OtherFormat kNvprofDatabase = {
+    "a database of nvprof, as the Visual Profiler reads it",
+    "give its table of totals (nvprof -i FILE --print-gpu-summary --csv 2> gpu.csv), or record the program "
+    "with Nsight Systems, which replaces nvprof (nsys profile --trace=cuda,nvtx -o run PROGRAM)"};
+constexpr OtherFormat kSpeedscope = {
+    "a profile of speedscope, as py-spy writes it, with samples of the host and nothing of a GPU",
+    kRecordWithNsys};
+constexpr OtherFormat kEventTable = {
+    "a table of single GPU operations by nsys stats, as JSON",
+    "give the export that nsys stats made it of (REPORT.sqlite), or REPORT.nsys-rep itself"};
 
 // Of XLA: an XSpace begins with its first plane, which mostly is a host or a device, by its number or name
 // (tsl/profiler/protobuf/xplane.proto).
@@ -56,6 +66,10 @@ constexpr auto kSigns = std::to_array<Sign>({
     {R"("resultType": "matrix")", 120, kPrometheus},
     {R"("resultType":"vector")", 80, kPrometheus},
     {R"("resultType": "vector")", 120, kPrometheus},
+    {"https://www.speedscope.app/file-format-schema.json", 200, kSpeedscope},
+    {"\"Start(sec)\":", 60, kEventTable},
+    {"\"Start(nsec)\":", 60, kEventTable},
+    {"\"Start (ns)\":", 60, kEventTable},
     {R"("Counter_Name")", 400, kRocprof},
     {R"("Sample_Timestamp")", 40, kRocprof},
     {R"("Alloc_Flags")", 100, kRocprof},
@@ -80,8 +94,11 @@ bool Shows(const Input& input, const Sign& sign) {
 
 std::optional<OtherFormat> FindOtherFormat(const Input& input) {
   if (const sqlite::Database* database = input.database()) {
-    const bool is_rocprof = database->Has("KERN") && database->Has("OPS");
-    return is_rocprof ? std::optional(kRocprofDatabase) : std::nullopt;
+    if (database->Has("StringIds")) return std::nullopt;  // of Nsight Systems
+    if (database->Has("KERN")) return kRocprofDatabase;
+    if (database->Has("StringTable") && database->Has("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"))
+      return kNvprofDatabase;
+    return std::nullopt;
   }
   for (const Sign& sign : kSigns)
     if (Shows(input, sign)) return sign.format;

@@ -121,10 +121,23 @@ TEST(BadInput, WhatOtherToolsWrote) {
   EXPECT_THAT(refusal("NVR\0\x01\x00"s).reason(), HasSubstr("Nsight Compute"));
   EXPECT_THAT(refusal("PAR1\x15\x04").hint(), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("\n/host: is no profile\n").reason(), HasSubstr("not a profile: a text file"));
+  EXPECT_THAT(
+      refusal(R"({"$schema":"https://www.speedscope.app/file-format-schema.json","profiles":[]})").hint(),
+      HasSubstr("nsys profile"));
+  EXPECT_THAT(
+      refusal("[\n  {\n    \"Start(sec)\": 3.9,\n    \"Name\": \"[CUDA memcpy HtoD]\"\n  }\n]\n").reason(),
+      HasSubstr("by nsys stats"));
   const fs::path database = dir.path() / "results.db";
-  test::Sqlite(database).Run("CREATE TABLE KERN (id INTEGER); CREATE TABLE OPS (id INTEGER)");
+  test::Sqlite(database).Run("CREATE TABLE KERN (id INTEGER)");
   EXPECT_THAT(Refusal(database).reason(), HasSubstr("a database of rocprof"));
   EXPECT_THAT(Refusal(database).hint(), HasSubstr("results.json"));
+  // Its kernels lie in a table that Nsight Systems does not have.
+  const fs::path nvprof = dir.path() / "prof.nvvp";
+  test::Sqlite(nvprof).Run(
+      "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT)");
+  EXPECT_THAT(Refusal(nvprof).reason(), HasSubstr("a database of nvprof"));
 }
 
 TEST(BadInput, ATraceInWhichTheProfilerRecordedNothing) {

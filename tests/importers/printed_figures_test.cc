@@ -50,6 +50,18 @@ TEST(PrintedFigures, ARateThatGrowsWithWhatIsWorkedOnAtOnce) {
   EXPECT_FALSE(ReadProgram("model a c=1 decode=22.1 tok/s\nmodel a c=4 decode=18.3 tok/s\n").scaling);
 }
 
+TEST(PrintedFigures, RoundsByTheSumOfAll) {
+  const ProgramOutput output = ReadProgram(
+      "prefill time: 1.25 seconds\ndecode step 0 time: 0.75 seconds\ndecode step 1 time: 0.5 seconds\n"
+      "decode step 2 time: 0.5 seconds\nbatch 8 latency: 0.25 s\nbatch 16 latency: 0.375 s\n");
+  ASSERT_EQ(output.figures.size(), 4u);
+  EXPECT_EQ(output.figures[0].name, "decode step time");
+  EXPECT_EQ(output.figures[0].count, 3);
+  EXPECT_DOUBLE_EQ(output.figures[0].sum, 1.75e9);
+  EXPECT_EQ(output.figures[1].name, "prefill time");
+  EXPECT_EQ(output.figures[2].name, "batch 16 latency");
+}
+
 TEST(PrintedFigures, WhatIsCountedIsNoName) {
   const ProgramOutput output =
       ReadProgram("Slow: 128 tokens in 1.64s (78.2 tok/s)\nFast: 128 tokens in 0.28s (459.1 tok/s)\n");

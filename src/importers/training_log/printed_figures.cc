@@ -59,12 +59,15 @@ std::string RateOfUnit(const std::string& unit) {
   return word + (word == "batch" ? "es/s" : "s/s");
 }
 
-// A name without the level and the module before it, or its marks.
+// A name without the level and the module before it, or its marks, and without the number of the round:
+// "decode step 17 time" is what "decode step 18 time" is.
 std::string FigureName(std::string_view text) {
   std::string name(text);
-  static const RE2 before(R"(^(?:.*(?:\]|\||--|—|: )\s*|\W+))"), behind(R"([\s:=*_-]+$)");
+  static const RE2 before(R"(^(?:.*(?:\]|\||--|—|: )\s*|\W+))"), behind(R"([\s:=*_-]+$)"),
+      round(R"((?i)\b(step|iter(?:ation)?|epoch|layer|round|run|trial|request) #?\d+\b)");
   RE2::Replace(&name, before, "");
   RE2::Replace(&name, behind, "");
+  RE2::Replace(&name, round, R"(\1)");
   return name.size() > kLongestFigureName ? "" : name;
 }
 
