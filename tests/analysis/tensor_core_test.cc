@@ -233,6 +233,8 @@ const Case kKernels[] = {
      Use::kYes, true, Precision::kBf16},
     {"void flash_fwd_splitkv_combine_kernel<Flash_fwd_kernel_traits<128, 64, 256, 4, cutlass::half_t>>(int)",
      Use::kNo, false, Precision::kFp16},
+    {"void flash_attn_combine_results<128>(const float*, const float2*, float*, int)", Use::kNo, false,
+     Precision::kUnknown},
     {"void flashinfer::BatchPrefillWithPagedKVCacheKernel<flashinfer::KernelTraits<__half>>(int)", Use::kYes,
      true, Precision::kFp16},
     {"void flashinfer::BatchDecodeWithPagedKVCacheKernel<__half, __half>(int)", Use::kNo, true,
