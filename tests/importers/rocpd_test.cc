@@ -171,6 +171,25 @@ TEST_F(Rocpd, Copies) {
   EXPECT_EQ(t.health.rows_skipped.at("rocpd_memory_copy"), 1);
 }
 
+// The runtime copies and sets memory by kernels of its own.
+TEST_F(Rocpd, KernelsOfTheRuntimeAreCopiesAndSets) {
+  const auto dispatch = [](int id, int symbol) {
+    return "INSERT INTO rocpd_kernel_dispatch@ VALUES (" + std::to_string(id) + ", 500, 1, 4, " +
+           std::to_string(symbol) + ", 2, 6, 1020, 1090, 0, 64, 1, 1, 64, 1, 1, 2);";
+  };
+  const Trace t = Read(
+      RocpdOf("INSERT INTO rocpd_info_kernel_symbol@ VALUES (11, '', '__amd_rocclr_fillBufferAligned', 48),"
+              " (12, '__amd_rocclr_copyBuffer.kd', '', 48), (13, '', '__amd_rocclr_gwsInit', 48);" +
+              dispatch(1, 11) + dispatch(2, 12) + dispatch(3, 13)));
+  ASSERT_EQ(t.kernels.size(), 1u);
+  EXPECT_EQ(t.names.View(t.kernels.name[0]), "__amd_rocclr_gwsInit");
+  ASSERT_EQ(t.sets.size(), 1u);
+  EXPECT_EQ(t.sets.bytes[0], 0);
+  ASSERT_EQ(t.copies.size(), 1u);
+  EXPECT_EQ(t.copies.bytes[0], 0);
+  EXPECT_EQ(t.copies.direction[0], CopyDirection::kUnknown);
+}
+
 TEST_F(Rocpd, MarkersAndCollectivesAreRanges) {
   const Trace t = Read(RocpdOf(
       "INSERT INTO rocpd_event@ VALUES (1, 6, 1, 0, 0, '{\"message\": \"step 1\"}'), (2, 10, 2, 0, 0, '{}'),"

@@ -14,6 +14,9 @@ constexpr Ns kLastTime = 4'000'000'000'000'000'000;   // 126 years: differences 
 constexpr Ns kMostTotal = 1'000'000'000'000'000'000;  // sums of tables fit
 constexpr int64_t kMostDimension = int64_t{1} << 40;
 
+// Kernels of AMD's runtime: __amd_rocclr_fillBufferAligned, __amd_rocclr_copyBuffer.
+constexpr std::string_view kOfRuntime = "__amd_rocclr_";
+
 }  // namespace
 
 Domain DomainOf(std::string_view name) {
@@ -83,6 +86,11 @@ void RocmTrace::AddWork(GpuOperations& ops, const Work& work) {
 }
 
 void RocmTrace::AddKernel(const Work& work, const KernelLaunch& kernel) {
+  if (kernel.name.starts_with(kOfRuntime)) {
+    const std::string_view does = kernel.name.substr(kOfRuntime.size());
+    if (does.starts_with("fill")) return AddSet(work, 0);
+    if (does.starts_with("copy")) return AddCopy(work, CopyDirection::kUnknown, 0);
+  }
   Kernels& k = trace_.kernels;
   AddWork(k, work);
   const NameId name = Name(KernelName(kernel.name));

@@ -70,6 +70,8 @@ class RocmTrace {
   // Counts the row; false where it cannot be used.
   bool Use(Table& table, std::optional<int64_t> start, std::optional<int64_t> end);
 
+  // A kernel by which the runtime copies or sets memory is that copy or set, as where the GPU has an engine
+  // for it: of bytes, and between places, that are not recorded.
   void AddKernel(const Work& work, const KernelLaunch& kernel);
   void AddCopy(const Work& work, CopyDirection direction, int64_t bytes);
   void AddSet(const Work& work, int64_t bytes);
