@@ -56,6 +56,22 @@ TraceBuilder LoopOfOneKernel(int rounds, Ns other = 15) {
   return b;
 }
 
+// As a benchmark does: a kernel of 10 us that starts again and again, `distance` us later.
+TraceBuilder ShortLoopOfOneKernel(int rounds, Ns distance) {
+  TraceBuilder t;
+  for (int i = 0; i < rounds; ++i) {
+    const Ns start = 1'000'000 + i * distance * 1'000;
+    t.Launch(start, start + 5'000, start + 15'000, "gemm");
+  }
+  return t;
+}
+
+TEST(KernelSteps, ABenchmarkOfOneKernelHasARoundForEach) {
+  EXPECT_EQ(StepsOf(ShortLoopOfOneKernel(20, 16)).size(), 20u);
+  EXPECT_TRUE(StepsOf(ShortLoopOfOneKernel(19, 16)).empty()) << "too few";
+  EXPECT_TRUE(StepsOf(ShortLoopOfOneKernel(20, 25)).empty()) << "the GPU waits for most of them";
+}
+
 TEST(KernelSteps, ALoopOfOneKernelHasARoundForEach) {
   EXPECT_EQ(StepsOf(LoopOfOneKernel(8)).size(), 8u);
   EXPECT_TRUE(StepsOf(LoopOfOneKernel(4)).empty()) << "too few";

@@ -23,8 +23,11 @@ constexpr size_t kMostNames = 1000;
 constexpr PeriodCriteria kRounds = {.items = 2, .names = 2, .repeats = 5};
 constexpr double kLeastShareOfRounds = 0.8;
 
-// Rounds of one kernel: launched one by one, alike in shape and time, for longer than a test takes.
+// Rounds of one kernel: launched one by one, alike in shape and time, for longer than a test takes, or, as a
+// benchmark does, many times one right after another.
 constexpr PeriodCriteria kOneKernel = {.items = 1, .names = 1, .repeats = 5};
+constexpr size_t kManyOfOneKernel = 20;
+constexpr Ns kMostOfKernel = 2;  // times the kernel, from one start to the next
 constexpr Ns kLeastOfOneKernel = 50'000'000, kLeastWork = 1'000'000;  // in all; of one, a piece being less
 constexpr double kAlike = 0.5, kLeastAlike = 0.9;  // off the median by no more; share of the rounds
 constexpr double kLeastOfAll = 0.6;                // of the time in which the device works or is copied to
@@ -247,6 +250,12 @@ class KernelStepFinder {
     return within >= kLeastShareOfRounds * all;
   }
 
+  static Ns Median(std::vector<Ns> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::ranges::nth_element(values, middle);
+    return *middle;
+  }
+
   // Whether rounds of one kernel are those of a loop, as of a solver, and not pieces of one call that differ.
   bool AreOneKernelAgainAndAgain(size_t gpu, const SequencePeriod& rounds) const {
     if (rounds.period != 1 || !TakeMostTime(gpu, rounds)) return false;
@@ -260,20 +269,19 @@ class KernelStepFinder {
       all.start = std::min(all.start, trace_.copies.start[copy]);
       all.end = std::max(all.end, trace_.copies.end[copy]);
     }
-    if (loop.length() < kLeastOfOneKernel ||
-        static_cast<double>(loop.length()) < kLeastOfAll * static_cast<double>(all.length()))
-      return false;
-    std::vector<Ns> lengths;
+    if (static_cast<double>(loop.length()) < kLeastOfAll * static_cast<double>(all.length())) return false;
+    std::vector<Ns> lengths, distances;
     for (size_t n = 0; n < rounds.count; ++n) {
       const uint32_t kernel = kernels[rounds.first + n];
       if (k.grid[kernel] != k.grid[first] || k.block[kernel] != k.block[first]) return false;
       lengths.push_back(k.end[kernel] - k.start[kernel]);
+      if (n > 0) distances.push_back(k.start[kernel] - k.start[kernels[rounds.first + n - 1]]);
     }
-    std::vector<Ns> sorted = lengths;
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::ranges::nth_element(sorted, middle);
-    if (*middle < kLeastWork) return false;
-    const auto median = static_cast<double>(*middle);
+    const Ns usual = Median(lengths);
+    const bool is_long = loop.length() >= kLeastOfOneKernel && usual >= kLeastWork;
+    const bool is_benchmark = rounds.count >= kManyOfOneKernel && Median(distances) <= kMostOfKernel * usual;
+    if (!is_long && !is_benchmark) return false;
+    const auto median = static_cast<double>(usual);
     const auto alike = std::ranges::count_if(lengths, [&](Ns length) {
       return std::abs(static_cast<double>(length) - median) <= kAlike * median;
     });

@@ -23,11 +23,12 @@
 //     each behind an input of the model (embeddings, a convolution) that none of them has. In a program
 //     without ranges, five rounds and more of at least two kernels of two names are steps, if they also take
 //     80 % of the device's kernel time; and so are five and more of one kernel that are alike (grid, block,
-//     and time within a half of the median for 90 % of them), a millisecond each and 50 ms in all, and span
-//     60 % of the device's work with its copies. A sequence of two halves that differ only in the order or
-//     the template arguments of their kernels (sweeps in alternating directions) is two steps. Where no names
-//     repeat, all matrix products are one name, and variants of other kernels too: libraries choose by sizes,
-//     which may grow with each token that is generated.
+//     and time within a half of the median for 90 % of them), and span 60 % of the device's work with its
+//     copies: a millisecond each and 50 ms in all, or twenty and more that take half of the time from one
+//     start to the next. A sequence of two halves that differ only in the order or the template arguments of
+//     their kernels (sweeps in alternating directions) is two steps. Where no names repeat, all matrix
+//     products are one name, and variants of other kernels too: libraries choose by sizes, which may grow
+//     with each token that is generated.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three
