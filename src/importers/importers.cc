@@ -18,6 +18,7 @@
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
+#include "src/importers/nvprof/nvprof.h"
 #include "src/importers/other_format.h"
 #include "src/importers/rocpd/rocpd.h"
 #include "src/importers/rocprof_csv/rocprof_csv.h"
@@ -35,6 +36,7 @@ namespace {
 // In the order in which messages list them. Of two that fit equally well the first reads the file.
 constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,
+    &kNvprofImporter,
     &kXlaImporter,
     &kTrainerStateImporter,
     &kBenchmarkLogImporter,

@@ -43,10 +43,6 @@ constexpr OtherFormat kExecutionTrace = {
     "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
 constexpr OtherFormat kRocprofDatabase = {"a database of rocprof",
                                           "give the results.json that rocprof writes beside it"};
-constexpr OtherFormat kNvprofDatabase = {
-    "a database of nvprof, as the Visual Profiler reads it",
-    "give its table of totals (nvprof -i FILE --print-gpu-summary --csv 2> gpu.csv), or record the program "
-    "with Nsight Systems, which replaces nvprof (nsys profile --trace=cuda,nvtx -o run PROGRAM)"};
 constexpr OtherFormat kSpeedscope = {
     "a profile of speedscope, as py-spy writes it, with samples of the host and nothing of a GPU",
     kRecordWithNsys};
@@ -96,8 +92,6 @@ std::optional<OtherFormat> FindOtherFormat(const Input& input) {
   if (const sqlite::Database* database = input.database()) {
     if (database->Has("StringIds")) return std::nullopt;  // of Nsight Systems
     if (database->Has("KERN")) return kRocprofDatabase;
-    if (database->Has("StringTable") && database->Has("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL"))
-      return kNvprofDatabase;
     return std::nullopt;
   }
   for (const Sign& sign : kSigns)

@@ -79,6 +79,7 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"xla", ReadTrace, false},
     {"rocprofv3", ReadTrace, true},
     {"rpd", ReadTrace, true},
+    {"nvprof", ReadTrace, true},
     {"rocprofv3-text", ReadTrace, false},
     {"smi", ReadTrace, false},
     {"training-log", ReadTrace, false},

@@ -131,13 +131,14 @@ TEST(BadInput, WhatOtherToolsWrote) {
   test::Sqlite(database).Run("CREATE TABLE KERN (id INTEGER)");
   EXPECT_THAT(Refusal(database).reason(), HasSubstr("a database of rocprof"));
   EXPECT_THAT(Refusal(database).hint(), HasSubstr("results.json"));
-  // Its kernels lie in a table that Nsight Systems does not have.
+  // Its kernels ran one by one.
   const fs::path nvprof = dir.path() / "prof.nvvp";
   test::Sqlite(nvprof).Run(
       "CREATE TABLE StringTable (_id_ INTEGER PRIMARY KEY, value TEXT);"
-      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INT, end INT);"
-      "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (start INT, end INT)");
-  EXPECT_THAT(Refusal(nvprof).reason(), HasSubstr("a database of nvprof"));
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_METRIC (_id_ INTEGER PRIMARY KEY, value BLOB);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_METRIC VALUES (1, x'00')");
+  EXPECT_THAT(Refusal(nvprof).reason(), HasSubstr("a database of nvprof with counters or metrics"));
+  EXPECT_THAT(Refusal(nvprof).hint(), HasSubstr("nsys profile"));
 }
 
 TEST(BadInput, ATraceInWhichTheProfilerRecordedNothing) {

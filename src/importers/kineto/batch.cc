@@ -13,6 +13,23 @@ namespace dladvisor::kineto {
 
 namespace {
 
+// The last part of a name that the linker has: "_ZN7cutlass6KernelI..." -> "Kernel"; "" where it is none.
+std::string_view LastPartOfMangled(std::string_view name) {
+  if (!name.starts_with("_Z")) return "";
+  const bool is_nested = name.starts_with("_ZN");
+  std::string_view part;
+  for (size_t at = is_nested ? 3 : 2; at < name.size() && name[at] >= '0' && name[at] <= '9';) {
+    size_t length = 0;
+    for (; at < name.size() && name[at] >= '0' && name[at] <= '9'; ++at)
+      length = std::min(10 * length + static_cast<size_t>(name[at] - '0'), name.size());
+    if (length > name.size() - at) break;
+    part = name.substr(at, length);
+    at += length;
+    if (!is_nested) break;
+  }
+  return part;
+}
+
 constexpr std::string_view kModule = "nn.Module: ";
 constexpr std::string_view kDataFlow = "DataFlow";  // of rocprof's arrows from calls to what they launch
 constexpr int64_t kNoTid = -1;
@@ -53,6 +70,7 @@ int64_t CollectiveNumber(const Event& e) {
 int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
 
 std::string_view ShortNameOf(std::string_view name) {
+  if (const std::string_view part = LastPartOfMangled(name); !part.empty()) return part;
   size_t end = name.size(), begin = 0;
   int depth = 0;
   for (size_t i = 0; i < name.size(); ++i) {

@@ -10,6 +10,7 @@
 #include "src/importers/kineto/words/kineto_words.h"
 #include "src/importers/nsys/words/nsys_words.h"
 #include "src/importers/nvidia_smi/words/nvidia_smi_words.h"
+#include "src/importers/nvprof/words/nvprof_words.h"
 #include "src/importers/rocm/words/rocm_words.h"
 #include "src/importers/serving_log/words/serving_log_words.h"
 #include "src/importers/training_log/words/training_log_words.h"
@@ -21,7 +22,7 @@ namespace {
 constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
                                &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
                                &kRocprofV3Words,   &kRpdWords,        &kTimelineWords,   &kSpanTraceWords,
-                               &kSummaryWords};
+                               &kSummaryWords,     &kNvprofWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {
