@@ -40,6 +40,36 @@ TEST(Headline, BeginsWithTheHostWhereItComputesAloneForMostOfTheTime) {
   EXPECT_THAT(text(0.9, "allocation", "waits"), HasSubstr("first, allocate once")) << "it computes nothing";
 }
 
+TEST(Headline, BeginsWithWhatIsKnownToSaveWhereWhatTheHostComputesAloneIsNot) {
+  const auto text = [](double saved, const char* rule = "allocation", bool known = false,
+                       int64_t alone_ns = 900'000'000) {
+    Advice advice;
+    advice.findings = {MakeFinding(rule, Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Allocate once."};
+    advice.findings[0].saves = SavingClaim{"idle/allocation", 0, saved, saved};
+    advice.findings[0].lets = {{"known", int64_t{known}, Unit::kNone}};
+    advice.findings[1].recommendation = {"Find out what it does."};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.9, Unit::kRatio},
+                                           {"time_without_cuda_calls_ns", alone_ns, Unit::kNanoseconds}};
+    advice.findings[1].problem =
+        RenderMessage("{{time_without_cuda_calls_ns}}, {{share_of_program_time}} of the time", scope);
+    return Render(RunWithLedger({{"compute/other", 80'000'000}, {"idle/allocation", 20'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(
+      text(15e6),
+      HasSubstr("for 90.0 % of the program's time only the host computes; first, allocate once, which "
+                "saves up to 15.0 ms (up to 75 % of the loss); then find out what the host computes "
+                "alone."));
+  EXPECT_THAT(text(9e6), HasSubstr("only the host computes; first, find out what it does; then allocate"))
+      << "it saves little of the GPU's time";
+  EXPECT_THAT(text(15e6, "host-work"), HasSubstr("first, find out what it does")) << "asks as much";
+  EXPECT_THAT(text(15e6, "host-work", true), HasSubstr("first, allocate once"));
+  EXPECT_THAT(text(15e6, "allocation", false, 1'500'000'000), HasSubstr("first, find out what it does"))
+      << "less than a hundredth of the program's time";
+}
+
 TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
   const auto text = [](const char* activity, int64_t ns) {
     Advice advice;

@@ -182,12 +182,7 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     const auto begins = HostAloneBeforeWhatIsMissing(advice);
     return begins ? std::optional(begins->root) : std::nullopt;
   }
-  if (const auto late = FindingOf(advice, "late-first-batch")) return late;
-  // What a test computes on the host is its data and its check.
-  if (const auto host = HostAloneForMostOfTheTime(advice);
-      host && (!IsTest(advice, WholeOf(model)) || Holds(advice.findings[host->root], "known")))
-    return host->root;
-  return IsTest(advice, WholeOf(model)) ? WritesForLonger(advice, WholeOf(model).total) : std::nullopt;
+  return FindingOf(advice, "late-first-batch");
 }
 
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
@@ -320,6 +315,42 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   return savings.note && (!other || !IsWarning(advice, *other)) ? savings.note : other;
 }
 
+// What to do within the GPU's time, where it saves enough of that, and some of the program's, and is no
+// question after what the host does.
+constexpr double kWorthDoing = 0.1, kOfTheProgram = 0.01;
+bool IsWorthDoingFirst(const ReportModel& model, size_t root, double program_ns) {
+  const Advice& advice = *model.advice;
+  const Finding& finding = advice.findings[root];
+  const Whole whole = WholeOf(model);
+  const std::optional<SavingClaim>& saves = MostSaving(advice, root).saves;
+  return IsWarning(advice, root) && !IsOnCapture(advice, finding) &&
+         (finding.rule != "host-work" || Holds(finding, "known")) && saves &&
+         !HappensOnce(*saves, whole.has_steps) &&
+         saves->high_ns.value_or(0) > std::max(kWorthDoing * whole.total, kOfTheProgram * program_ns);
+}
+
+// The host's own time, where that is what to begin with. What a test computes on the host is its data and its
+// check; and who is only asked what the host does there has nothing to do yet.
+std::optional<size_t> HostBeforeSavings(const ReportModel& model, std::optional<size_t> among_savings) {
+  const Advice& advice = *model.advice;
+  const auto host = HostAloneForMostOfTheTime(advice);
+  const bool is_test = IsTest(advice, WholeOf(model));
+  if (FindingOf(advice, "cuda-errors")) return std::nullopt;
+  if (host && Holds(advice.findings[host->root], "known")) return host->root;
+  if (is_test) return WritesForLonger(advice, WholeOf(model).total);
+  if (!host || (among_savings && IsWorthDoingFirst(model, *among_savings, host->program_ns)))
+    return std::nullopt;
+  return host->root;
+}
+
+// The host's own time behind what saves the GPU's.
+std::string OutsideGpuTime(const ReportModel& model, size_t first) {
+  const auto host = HostAloneForMostOfTheTime(*model.advice);
+  if (!host || host->root == first || IsTest(*model.advice, WholeOf(model)) || BeforeSavings(model))
+    return "";
+  return "; then find out what the host computes alone";
+}
+
 // Behind an error, or what the host does outside of the GPU's time: what to do within it.
 std::string WithinGpuTime(const ReportModel& model, size_t first) {
   const Advice& advice = *model.advice;
@@ -363,8 +394,11 @@ std::string AfterStartUp(const ReportModel& model, size_t first) {
 }  // namespace
 
 std::optional<size_t> DoFirst(const ReportModel& model) {
-  const auto root = BeforeSavings(model);
-  return root ? root : AmongSavings(model);
+  if (const auto root = BeforeSavings(model)) return root;
+  const auto saving = AmongSavings(model);
+  if (!HasGpuWork(model)) return saving;
+  const auto host = HostBeforeSavings(model, saving);
+  return host ? host : saving;
 }
 
 namespace {
@@ -413,7 +447,9 @@ HeadlineText Headline(const ReportModel& model) {
       kDoubts, [&](const Doubt& d) { return !d.keeps_figures && FindingOf(advice, d.rule); });
   if (!counts && first) return {doubt, order + "."};
   const auto host = HostAloneForMostOfTheTime(advice);
-  const std::string alone = host && host->root == first
+  const bool host_first = host && host->root == first;
+  const std::string then = first ? OutsideGpuTime(model, *first) : "";
+  const std::string alone = host_first || !then.empty()
                                 ? fmt::format("; for {} of the program's time only the host computes",
                                               FormatValue(host->share, Unit::kRatio))
                                 : "";
@@ -429,12 +465,12 @@ HeadlineText Headline(const ReportModel& model) {
   const Finding saving = ClaimingOfAlike(advice, *first);
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
-  const std::string saved = claims && alone.empty() ? SavingText(model, saving) : "";
+  const std::string saved = claims && !host_first ? SavingText(model, saving) : "";
   const std::string_view rule = advice.findings[*first].rule;
-  const bool outside = !alone.empty() || rule == "program-failed" || rule == "managed-without-wait";
-  if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : "") + "."};
+  const bool outside = host_first || rule == "program-failed" || rule == "managed-without-wait";
+  if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : then) + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
-                                   AfterStartUp(model, *first))};
+                                   then.empty() ? AfterStartUp(model, *first) : then)};
 }
 
 }  // namespace dladvisor

@@ -51,16 +51,19 @@ std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at
     if (finding.rule != "host-computes-alone" || Holds(finding, "reading") || Holds(finding, "waits"))
       continue;
     if (at_the_start && !Holds(finding, "starting")) continue;
-    double pid = 0, share = 0;
+    double pid = 0, share = 0, ns = 0;
     for (const PlacedValue& placed : finding.problem.values) {
-      if (placed.value.name == "pid") pid = AsNumber(placed.value.value).value_or(0);
-      if (placed.value.name == "share_of_program_time") share = AsNumber(placed.value.value).value_or(0);
+      const double value = AsNumber(placed.value.value).value_or(0);
+      if (placed.value.name == "pid") pid = value;
+      if (placed.value.name == "share_of_program_time") share = value;
+      if (placed.value.name == "time_without_cuda_calls_ns") ns = value;
     }
     Parts& parts = processes[pid];
     parts.all.share += share;
     if (share <= parts.longest) continue;
     parts.longest = share;
     parts.all.root = root;
+    parts.all.program_ns = share > 0 ? ns / share : 0;
   }
   HostAlone longest;
   for (const auto& [pid, parts] : processes)

@@ -21,8 +21,9 @@ bool Holds(const Finding& finding, std::string_view name);
 std::string FirstThing(const Finding& finding);
 
 struct HostAlone {
-  size_t root = 0;   // the finding of the longest part
-  double share = 0;  // of the program's time, in all parts
+  size_t root = 0;        // the finding of the longest part
+  double share = 0;       // of the program's time, in all parts
+  double program_ns = 0;  // that time; 0 where it is not known
 };
 
 // The host computes outside of the window for longer than all that the window holds.
