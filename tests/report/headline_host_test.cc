@@ -70,6 +70,21 @@ TEST(Headline, BeginsWithWhatIsKnownToSaveWhereWhatTheHostComputesAloneIsNot) {
       << "less than a hundredth of the program's time";
 }
 
+TEST(Headline, BeginsWithWhatIsReadBackWhereNoKernelIsLaunched) {
+  const auto text = [](const char* let) {
+    Advice advice;
+    advice.findings = {MakeFinding("no-gpu-work", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("scalar-reads", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Profile again."};
+    advice.findings[0].lets = {{let, int64_t{1}, Unit::kNone}};
+    advice.findings[1].recommendation = {"Copy the tensor once."};
+    return Render(RunWithLedger({{"copy", 20'000'000}, {"idle/launch", 80'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text("reached"), HasSubstr("No kernel was recorded; first, copy the tensor once."));
+  EXPECT_THAT(text("launched"), HasSubstr("No kernel was recorded; first, profile again."));
+}
+
 TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
   const auto text = [](const char* activity, int64_t ns) {
     Advice advice;

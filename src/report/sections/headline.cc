@@ -135,7 +135,10 @@ std::optional<size_t> NoKernelAtAll(const ReportModel& model) {
         (segment.label.starts_with("compute/") || segment.label.starts_with("communication/")))
       return std::nullopt;
   if (const auto failed = FindingOf(*model.advice, "program-failed")) return failed;
-  return FindingOf(*model.advice, "no-gpu-work");
+  const auto none = FindingOf(*model.advice, "no-gpu-work");
+  // Calls were recorded, and none launches: what the program reads back is then its work.
+  const auto reads = FindingOf(*model.advice, "scalar-reads");
+  return reads && none && !Holds(model.advice->findings[*none], "launched") ? reads : none;
 }
 
 // What a saving is weighed against: the time of a step, else of what is analysed.
