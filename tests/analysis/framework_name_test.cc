@@ -15,7 +15,7 @@ std::string NameOf(const std::string& kernel, const std::string& range = "main")
   TraceBuilder b;
   b.Range(0, 100, range);
   b.Launch(10, 20, 50, kernel);
-  return FrameworkName(b.trace).value_or("unknown");
+  return FrameworkName(b.trace, RangeTexts(b.trace)).value_or("unknown");
 }
 
 TEST(FrameworkName, FollowsFromKernels) {
@@ -47,11 +47,12 @@ TEST(FrameworkName, FollowsFromRangesAndFromWhatIsStated) {
   TraceBuilder b;
   b.Launch(10, 20, 50, "cupy_multiply__float64_float64_float64");
   b.trace.facts["framework"] = "PyTorch (NGC) 23.04";
-  EXPECT_EQ(FrameworkName(b.trace), "PyTorch");
+  EXPECT_EQ(FrameworkName(b.trace, RangeTexts(b.trace)), "PyTorch");
   b.trace.facts["framework"] = "PyTorch/XLA";
-  EXPECT_EQ(FrameworkName(b.trace), "PyTorch/XLA") << "whose programs no torch.compile makes faster";
+  EXPECT_EQ(FrameworkName(b.trace, RangeTexts(b.trace)), "PyTorch/XLA")
+      << "whose programs no torch.compile makes faster";
   b.trace.facts["framework"] = "something of our own 1.0";
-  EXPECT_EQ(FrameworkName(b.trace), "CuPy");
+  EXPECT_EQ(FrameworkName(b.trace, RangeTexts(b.trace)), "CuPy");
 }
 
 }  // namespace

@@ -48,14 +48,16 @@ std::optional<std::string> Stated(const Trace& trace) {
 
 }  // namespace
 
-std::optional<std::string> FrameworkName(const Trace& trace) {
+std::optional<std::string> FrameworkName(const Trace& trace, const RangeTexts& texts) {
   if (auto stated = Stated(trace)) return stated;
-  const std::vector<NameId> kernels = DistinctNames(trace, trace.kernels.name);
-  std::vector<NameId> ranges = DistinctNames(trace, trace.ranges.name);
-  for (const NameId domain : DistinctNames(trace, trace.ranges.domain)) ranges.push_back(domain);
-  const auto any = [&](const std::vector<NameId>& names, const RE2& pattern) {
-    return std::ranges::any_of(names, [&](NameId id) {
-      const std::string_view name = trace.names.View(id);
+  std::vector<std::string_view> kernels, ranges;
+  for (const NameId name : DistinctNames(trace, trace.kernels.name))
+    kernels.push_back(trace.names.View(name));
+  for (uint32_t i = 0; i < texts.size(); ++i) ranges.push_back(texts.TextAt(i));
+  for (const NameId domain : DistinctNames(trace, trace.ranges.domain))
+    ranges.push_back(trace.names.View(domain));
+  const auto any = [](const std::vector<std::string_view>& names, const RE2& pattern) {
+    return std::ranges::any_of(names, [&](std::string_view name) {
       return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), pattern);
     });
   };

@@ -275,7 +275,7 @@ bool IsOfNetworks(std::string_view framework) {
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
-  const std::optional<std::string> framework = FrameworkName(context.trace);
+  const std::optional<std::string> framework = FrameworkName(context.trace, *context.texts);
   const bool many = kernels >= kLeastKernels;
   // Many kernels of a network in little time are an excerpt of its loop; those of other programs are all
   // there is.
@@ -326,7 +326,7 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
       R"((?i)backward|[_:]bwd|bwd_|wgrad|\badamw?\b|adam_?(functor|kernel)|sgd_?(functor|momentum))");
   if (auto evidence = Evidence(ranges, training_ranges, kernels, training_kernels))
     return ProgramKind{program_kind::kTraining, *evidence};
-  if (const auto framework = FrameworkName(trace); framework && IsOfNetworks(*framework))
+  if (const auto framework = FrameworkName(trace, *context.texts); framework && IsOfNetworks(*framework))
     return ProgramKind{program_kind::kInference, *framework + " without a backward pass"};
   static const RE2 engines(R"(^(TensorRT|TRT)\b|ExecutionContext::(enqueue|execute))"),
       engine_kernels(R"(^trt_|\btrt_)");

@@ -105,7 +105,7 @@ SystemRow ComputeSystem(const Context& context) {
   row.cuda_version = fact("cuda_version");
   row.cudnn_version = fact("cudnn_version");
   row.framework = fact("framework");
-  row.framework_name = FrameworkName(trace);
+  row.framework_name = FrameworkName(trace, *context.texts);
   row.vendor = VendorOf(trace);
   row.os = fact("os");
   row.profiler = fact("profiler");

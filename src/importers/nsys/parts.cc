@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kRowsPerPart = 50'000;
 constexpr size_t kMostNames = 300'000;
+constexpr size_t kPartsAhead = 12;  // of the one that is asked for
 
 void Add(std::map<std::string, int64_t>& to, const std::map<std::string, int64_t>& from) {
   for (const auto& [table, rows] : from) to[table] += rows;
@@ -122,22 +123,31 @@ void Parts::ReadAhead(const std::function<void()>& take) {
       try {
         take();
       } catch (...) {
-        next_ = jobs_.size();
+        Stop();
         throw;
       }
-      next_ = jobs_.size();
+      Stop();
     } else {
       std::shared_ptr<Reading> reading;
-      while (ReadNext(reading)) {
-      }
+      for (size_t job = next_++; job < jobs_.size() && IsWanted(job); job = next_++)
+        Read(jobs_[job], reading);
     }
   });
 }
 
-bool Parts::ReadNext(std::shared_ptr<Reading>& reading) {
-  const size_t i = next_++;
-  if (i >= jobs_.size()) return false;
-  Job& job = jobs_[i];
+void Parts::Stop() {
+  next_ = jobs_.size();
+  asked_ = kNoMore;
+  asked_.notify_all();
+}
+
+bool Parts::IsWanted(size_t job) const {
+  size_t asked = asked_;
+  for (; asked != kNoMore && job > asked + kPartsAhead; asked = asked_) asked_.wait(asked);
+  return asked != kNoMore;
+}
+
+void Parts::Read(Job& job, std::shared_ptr<Reading>& reading) {
   try {
     // Where names hardly repeat, keeping them is of no use.
     if (!reading || reading->trace.names.size() > kMostNames)
@@ -149,19 +159,21 @@ bool Parts::ReadNext(std::shared_ptr<Reading>& reading) {
     reading.reset();  // may hold rows of the part
     job.part.set_exception(std::current_exception());
   }
-  return true;
 }
 
 void Parts::Read(Context& whole, std::string_view table, Reader read) {
   if (one_by_one_) return read(whole);
   Share before;
   bool in_parts = false;
-  for (Job& job : jobs_) {
+  for (size_t i = 0; i < jobs_.size(); ++i) {
+    Job& job = jobs_[i];
     if (job.table != table) continue;
     in_parts = true;
+    asked_ = i;
+    asked_.notify_all();
     std::future<std::unique_ptr<Part>> promised = job.part.get_future();
-    while (promised.wait_for(std::chrono::seconds(0)) != std::future_status::ready && ReadNext(own_)) {
-    }
+    while (promised.wait_for(std::chrono::seconds(0)) != std::future_status::ready && next_ < jobs_.size())
+      if (const size_t next = next_++; next < jobs_.size()) Read(jobs_[next], own_);
     const std::unique_ptr<Part> part = promised.get();
     Share& share = part->share;
     if (share.total > kMostTotal - before.total) {

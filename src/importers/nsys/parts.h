@@ -43,15 +43,22 @@ class Parts {
     std::promise<std::unique_ptr<Part>> part;
   };
 
-  // Reads the next part that no thread has begun; false where there is none. `reading` is one for all parts
-  // of a thread: opening takes as long as reading thousands of rows.
-  bool ReadNext(std::shared_ptr<Reading>& reading);
+  // `reading` is one for all parts of a thread: opening takes as long as reading thousands of rows.
+  void Read(Job& job, std::shared_ptr<Reading>& reading);
+  // Waits while a job is far ahead of the one that is asked for; false where no more are. Where names hardly
+  // repeat, appending is slower than reading, and parts that lie about would need as much memory as the
+  // Trace.
+  bool IsWanted(size_t job) const;
+  void Stop();
+
+  static constexpr size_t kNoMore = SIZE_MAX;
 
   const Strings& strings_;
   std::deque<Job> jobs_;  // in the order of Plan() and of rows
   std::atomic<size_t> next_ = 0;
-  std::shared_ptr<Reading> own_;  // of the thread that takes the parts
-  bool one_by_one_ = false;       // tables that are still to come are read here and now
+  std::atomic<size_t> asked_ = 0;  // index of the last job that Read() asked for
+  std::shared_ptr<Reading> own_;   // of the thread that takes the parts
+  bool one_by_one_ = false;        // tables that are still to come are read here and now
 };
 
 }  // namespace dladvisor::nsys
