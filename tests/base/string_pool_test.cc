@@ -39,5 +39,18 @@ TEST(StringPool, ViewsAndIdsStayWhileItGrows) {
   }
 }
 
+TEST(StringPool, GivesManyTextsTheIdsThatEachWouldGet) {
+  StringPool one_by_one, at_once;
+  std::vector<std::string> texts;
+  for (int i = 0; i < 1'000; ++i) texts.push_back(fmt::format("name {}", i % 300));
+  const std::vector<std::string_view> views(texts.begin(), texts.end());
+  std::vector<NameId> ids = {7};
+  at_once.InternAll(views, ids);
+  ASSERT_EQ(ids.size(), 1 + views.size());
+  EXPECT_EQ(ids[0], 7u);
+  for (size_t i = 0; i < views.size(); ++i) ASSERT_EQ(ids[i + 1], one_by_one.Intern(views[i]));
+  EXPECT_EQ(at_once.size(), one_by_one.size());
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -83,7 +83,7 @@ Parts::Part Parts::Reading::Take(Reader read, const RowRange& rows) {
 
 void Parts::Part::AppendTo(Context& whole) {
   IndexMaps& maps = reading->maps;
-  for (const std::string_view name : names) maps.name.push_back(whole.trace.names.Intern(name));
+  whole.trace.names.InternAll(names, maps.name);
   for (const int64_t id : processes) maps.process.push_back(whole.hosts.Process(id));
   for (const int64_t id : threads) maps.thread.push_back(whole.hosts.Thread(id));
   for (const auto& [thread, name] : names_of_threads)
