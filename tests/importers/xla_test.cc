@@ -80,6 +80,38 @@ TEST(Xla, RefusesSeveralHostsAndNamesBehindTheirEvents) {
       Error);
 }
 
+TEST(Xla, SaysOfATpuWhatTakesItsTime) {
+  const std::string names =
+      Named("process_name", 3, 0, "/device:TPU:0") + Named("process_name", 4, 0, "/device:TPU:1") +
+      Named("thread_name", 3, 2, "XLA Modules") + Named("thread_name", 3, 3, "XLA Ops") +
+      Named("thread_name", 4, 3, "XLA Ops") + Named("process_name", 701, 0, "/host:CPU");
+  const auto refusal = [&](const std::string& events) -> std::string {
+    try {
+      ReadEvents(names + events);
+    } catch (const WrongKind& e) {
+      return e.what();
+    }
+    return "read";
+  };
+  const auto op = [](int pid, double start, double duration, const char* name, const char* category) {
+    return Event(pid, 3, start, duration, name, fmt::format(R"("hlo_category":"{}")", category));
+  };
+  const std::string busy =
+      Event(3, 2, 0, 1000, "jit_step") + op(3, 0, 600, "fusion.2", "convolution fusion") +
+      op(3, 600, 200, "RPA-bq_32-.19", "custom-call") + op(3, 800, 150, "RPA-bq_32-.25", "custom-call") +
+      op(3, 950, 50, "copy.1", "data formatting") + op(4, 0, 1000, "fusion.2", "loop fusion");
+  EXPECT_THAT(
+      refusal(busy),
+      HasSubstr("a trace of a TPU by XLA's profiler, which dladvisor does not read: the ops of TPU 0 take "
+                "1 of the 1 ms from its first to its last, 60 % of it convolution fusion, 35 % "
+                "custom-call (RPA-bq_32), 5 % data formatting"));
+  EXPECT_THAT(refusal(busy),
+              HasSubstr("xprof LOGDIR), beginning with the custom call RPA-bq_32: its sizes of blocks"));
+  EXPECT_THAT(refusal(op(3, 0, 100, "fusion.2", "loop fusion") + op(3, 900, 100, "fusion.2", "loop fusion")),
+              HasSubstr("beginning with what the host does between the steps"));
+  EXPECT_THAT(refusal(""), HasSubstr("which dladvisor does not read\n"));
+}
+
 TEST(Xla, AnEventNamedAsItsProcessesMakesNoTraceOfXla) {
   EXPECT_NE(ReadEvents(Event(1, 1, 1, 5, "/host:CPU")).format, "xla");
 }

@@ -13,6 +13,7 @@
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/xla/process_name.h"
+#include "src/importers/xla/tpu_time.h"
 #include "src/importers/xla/xla_events.h"
 
 namespace dladvisor {
@@ -48,13 +49,19 @@ Trace Read(ByteSource& source) {
   kineto::EventParser parser;
   kineto::Chunk chunk;
   xla::Events events;
+  xla::TpuTime tpu;
+  const auto add = [&](const kineto::Event& e) {
+    events.Add(e);
+    tpu.Add(e);
+  };
   while (text.Next(chunk))
-    if (!parser.Parse(chunk.Array(), chunk.capacity(), [&](const kineto::Event& e) { events.Add(e); }))
+    if (!parser.Parse(chunk.Array(), chunk.capacity(), add))
       throw Error(source.name(), "is damaged: some of its events are not valid JSON",
                   "export the trace again; a copy may have been cut or changed");
   if (events.has_tpu())
-    throw WrongKind(source.name(), "a trace of a TPU by XLA's profiler, which dladvisor does not read",
-                    "read it with XProf (pip install xprof; xprof LOGDIR)");
+    throw WrongKind(source.name(),
+                    "a trace of a TPU by XLA's profiler, which dladvisor does not read" + tpu.Text(),
+                    "read it with XProf (pip install xprof; xprof LOGDIR)" + tpu.Begin());
   if (events.has_hosts())
     throw WrongKind(source.name(), "a trace of XLA's profiler that holds several hosts",
                     "give dladvisor the trace of each host as a file of its own");
