@@ -85,6 +85,27 @@ TEST(Headline, BeginsWithWhatIsReadBackWhereNoKernelIsLaunched) {
   EXPECT_THAT(text("launched"), HasSubstr("No kernel was recorded; first, profile again."));
 }
 
+TEST(Headline, AsksNoTwoQuestionsWhereThereIsSomethingToDo) {
+  const auto text = [](double saved) {
+    Advice advice;
+    advice.findings = {MakeFinding("host-work", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("data-per-call", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Find out what it does between."};
+    advice.findings[0].saves = SavingClaim{"idle/host", 0, 50e6, 50e6};
+    advice.findings[1].recommendation = {"Find out what it does before."};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.9, Unit::kRatio}};
+    advice.findings[1].problem = RenderMessage("{{share_of_program_time}} of the time", scope);
+    advice.findings[2].recommendation = {"Keep data on the GPU."};
+    advice.findings[2].saves = SavingClaim{"idle", 0, saved, saved};
+    return Render(RunWithLedger({{"compute/other", 20'000'000}, {"idle/host", 80'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(17e6),
+              HasSubstr("only the host computes; first, keep data on the GPU, which saves up to"));
+  EXPECT_THAT(text(9e6), HasSubstr("only the host computes; first, find out what it does before; then find"));
+}
+
 TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
   const auto text = [](const char* activity, int64_t ns) {
     Advice advice;

@@ -333,7 +333,8 @@ bool IsWorthDoingFirst(const ReportModel& model, size_t root, double program_ns)
 }
 
 // The host's own time, where that is what to begin with. What a test computes on the host is its data and its
-// check; and who is only asked what the host does there has nothing to do yet.
+// check; and who is only asked what the host does there has nothing to do yet, and still less behind a second
+// question.
 std::optional<size_t> HostBeforeSavings(const ReportModel& model, std::optional<size_t> among_savings) {
   const Advice& advice = *model.advice;
   const auto host = HostAloneForMostOfTheTime(advice);
@@ -341,9 +342,16 @@ std::optional<size_t> HostBeforeSavings(const ReportModel& model, std::optional<
   if (FindingOf(advice, "cuda-errors")) return std::nullopt;
   if (host && Holds(advice.findings[host->root], "known")) return host->root;
   if (is_test) return WritesForLonger(advice, WholeOf(model).total);
-  if (!host || (among_savings && IsWorthDoingFirst(model, *among_savings, host->program_ns)))
-    return std::nullopt;
-  return host->root;
+  if (!host) return std::nullopt;
+  const auto worth = [&](size_t root) { return IsWorthDoingFirst(model, root, host->program_ns); };
+  if (among_savings && worth(*among_savings)) return among_savings;
+  std::optional<size_t> best;
+  if (among_savings && advice.findings[*among_savings].rule == "host-work")
+    for (const size_t root : advice.Roots())
+      if (worth(root) &&
+          (!best || *MostSaving(advice, root).saves->high_ns > *MostSaving(advice, *best).saves->high_ns))
+        best = root;
+  return best ? best : host->root;
 }
 
 // The host's own time behind what saves the GPU's.
