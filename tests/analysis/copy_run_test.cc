@@ -38,6 +38,7 @@ TEST(CopyRun, LargerOnesBetweenSmallOnes) {
   }
   ASSERT_EQ(RunsOf(mixed).size(), 1u);
   EXPECT_EQ(RunsOf(mixed)[0].copies, 400);
+  EXPECT_EQ(RunsOf(mixed)[0].median_bytes, 1024);
   EXPECT_TRUE(RunsOf(large).empty());
 }
 

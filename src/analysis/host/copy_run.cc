@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
@@ -55,10 +57,16 @@ class CopyRuns {
       run_copy_ns_ += copies_.end[i] - copies_.start[i];
       small_ += copies_.bytes[i] <= kSmallBytes;
       bytes_ += copies_.bytes[i];
+      run_sizes_.push_back(copies_.bytes[i]);
       between_ = 0;
       other_ns_ = 0;
     }
     End();
+    if (!sizes_.empty()) {
+      const auto middle = sizes_.begin() + static_cast<std::ptrdiff_t>((sizes_.size() - 1) / 2);
+      std::ranges::nth_element(sizes_, middle);
+      row_.median_bytes = *middle;
+    }
     return row_;
   }
 
@@ -87,7 +95,9 @@ class CopyRuns {
       row_.ns += run_.length();
       row_.gpu_ns += run_other_ns_ + run_copy_ns_;
       row_.longest_ns = std::max(row_.longest_ns, run_.length());
+      sizes_.insert(sizes_.end(), run_sizes_.begin(), run_sizes_.end());
     }
+    run_sizes_.clear();
     count_ = small_ = bytes_ = 0;
     run_other_ns_ = run_copy_ns_ = other_ns_ = 0;
     run_ = {};
@@ -99,8 +109,10 @@ class CopyRuns {
   const Interval window_;
   std::array<Others, 3> others_;
   CopyRunRow row_;
+  std::vector<int64_t> sizes_;  // of the copies in runs
   // Of the run so far, and of what has run since its last copy.
   Interval run_{};
+  std::vector<int64_t> run_sizes_;
   int64_t count_ = 0, small_ = 0, bytes_ = 0;
   Ns run_other_ns_ = 0, run_copy_ns_ = 0, other_ns_ = 0;
   size_t between_ = 0;
@@ -121,6 +133,7 @@ const RelationOf<CopyRunRow>& CopyRunRelation() {
           .Column("runs", &CopyRunRow::runs, Unit::kCount, "Runs.")
           .Column("copies", &CopyRunRow::copies, Unit::kCount, "Copies in them.")
           .Column("bytes", &CopyRunRow::bytes, Unit::kBytes, "Their bytes.")
+          .Column("median_bytes", &CopyRunRow::median_bytes, Unit::kBytes, "Median of one copy.")
           .Column("ns", &CopyRunRow::ns, Unit::kNanoseconds,
                   "From the first copy of each run to its last one's end.")
           .Column("gpu_ns", &CopyRunRow::gpu_ns, Unit::kNanoseconds,

@@ -12,7 +12,8 @@
 namespace dladvisor {
 
 struct CopyRunRow {
-  int64_t rank = 0, device = 0, runs = 0, copies = 0, bytes = 0, ns = 0, gpu_ns = 0, longest_ns = 0;
+  int64_t rank = 0, device = 0, runs = 0, copies = 0, bytes = 0, median_bytes = 0, ns = 0, gpu_ns = 0,
+          longest_ns = 0;
 };
 const RelationOf<CopyRunRow>& CopyRunRelation();
 
