@@ -117,7 +117,7 @@ const Batch::Known& Batch::KnownCategory(std::string_view name) {
   if (known_.size() == kMost) known_.clear();
   std::string text(name);
   int64_t* const count = &rows_read[text];
-  return known_.emplace_back(std::move(text), EventCategoryOf(name), count);
+  return known_.emplace_back(Known{std::move(text), EventCategoryOf(name), count});
 }
 
 void Batch::Add(const Event& e) {
