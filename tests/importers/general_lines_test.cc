@@ -345,5 +345,32 @@ TEST(GeneralLines, TimesBetweenTheirLines) {
       << "it may be of the evaluation";
 }
 
+TEST(GeneralLines, StepsTakeTheirPartOfTheEpochThatALineAfterThemTells) {
+  const auto log = [](const std::string& time_of_line) {
+    std::string text;
+    for (int epoch = 1; epoch <= 3; ++epoch) {
+      for (int step = 20; step <= 180; step += 20)
+        text += fmt::format("[INFO] ep={} step={}/200 LR=1.0e-05 loss={}{}\n", epoch, step,
+                            epoch == 3 ? "nan" : "1.9", time_of_line);
+      text +=
+          fmt::format("[INFO] Epoch done. ep={} avg_loss=1.4 avg_acc=0.33 time={}.0s\n", epoch, 40 * epoch);
+    }
+    return ReadTrainingLog(text);
+  };
+  const TrainingLog read = log("");
+  ASSERT_EQ(read.iterations.size(), 27u);
+  ExpectSeconds(read, 0, 0.2);
+  ExpectSeconds(read, 9, 0.4);
+  EXPECT_EQ(read.iterations[26].nan, 20);
+  ExpectSeconds(log(" 0.1s/step"), 9, 0.1);
+}
+
+TEST(GeneralLines, ALossOfOneLetter) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(
+      20, 200, 20, [](int step) { return fmt::format("step={}/200 LR=1.0e-05 L=nan top=0.5", step); }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_EQ(log.iterations[3].nan, 20);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -49,9 +49,14 @@ std::optional<double> TimeOfWholeEpoch(std::string_view line) {
   if (line.size() > 240 || line.find("poch") == std::string_view::npos) return std::nullopt;
   static const RE2 whole(
       R"((?i)\bepoch\b[^%]{0,48}?\b(?:complete[sd]?|finishe[sd]|done|ended|took|takes)\b[^\d%]{0,16}?(\d+(?:\.\d+)?) *(s|secs?|seconds?|min|mins|minutes?)\b)");
+  // "Epoch finished, avg_loss=0.2464, time=69.7s": the time has a name among other values.
+  static const RE2 named(
+      R"((?i)\bepoch\b[^%]{0,48}?\b(?:complete[sd]?|finishe[sd]|done|ended)\b.*?[^\w.](?:epoch[_ ])?(?:time|took|elapsed|duration)[:= ]{1,3}(\d+(?:\.\d+)?) ?(s|secs?|seconds?|min|mins|minutes?)\b)");
   double number = 0;
   std::string unit;
-  if (!RE2::PartialMatch(line, whole, &number, &unit) || !(number > 0)) return TimeOfEpochBefore(line);
+  if ((!RE2::PartialMatch(line, whole, &number, &unit) && !RE2::PartialMatch(line, named, &number, &unit)) ||
+      !(number > 0))
+    return TimeOfEpochBefore(line);
   return number * (unit.front() == 'm' || unit.front() == 'M' ? 60 : 1);
 }
 

@@ -72,11 +72,12 @@ bool Evaluates(std::string_view line) {
          !RE2::PartialMatch(head, training);
 }
 
-// "loss: nan", of the training.
+// "loss: nan" or "L=nan", of the training.
 bool LosesItself(std::string_view line) {
   static const RE2 loss(
       R"re((?i)((?:[a-z]+[ _/-])?)loss\w*["')]{0,2} {0,2}[:=]? {0,2}["'(]{0,2}[+-]?nan\b)re"),
-      other("(?i)^(?:val|eval|test)");
+      other("(?i)^(?:val|eval|test)"), letter(R"((?:^|[\s,|])L ?[:=] ?[+-]?(?i:nan)\b)");
+  if (RE2::PartialMatch(line, letter)) return true;
   std::string before;
   re2::StringPiece rest(line.data(), line.size());
   while (RE2::FindAndConsume(&rest, loss, &before))
@@ -305,11 +306,31 @@ void GeneralLinesReader::TakeIntervals() {
     }
 }
 
+// Where nothing else has a time, a step takes its part of the epoch that a line after it tells.
+void GeneralLinesReader::TakeEpochs() {
+  if (std::ranges::any_of(steps_, [](const Step& line) {
+        return line.time || line.step_time || line.since_last || line.since_start || line.time_ns;
+      }))
+    return;
+  size_t first = 0;
+  for (const Epoch& epoch : epochs_) {
+    const std::span lines = std::span(steps_).subspan(first, epoch.steps - first);
+    first = epoch.steps;
+    if (lines.empty() || lines.front().steps.value_or(0) <= 0 ||
+        std::ranges::any_of(lines, [&](const Step& line) {
+          return line.epoch != lines.front().epoch || line.steps != lines.front().steps;
+        }))
+      continue;
+    for (Step& line : lines) line.step_time = epoch.seconds / static_cast<double>(*line.steps);
+  }
+}
+
 TrainingLog GeneralLinesReader::Finish() {
   TrainingLog log;
   if (steps_.size() < kLeastLines) return log;
   TakeElapsed();
   TakeIntervals();
+  TakeEpochs();
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
   Meaning meaning = MeaningOfTime(steps_, epochs_);

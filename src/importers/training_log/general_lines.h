@@ -44,6 +44,7 @@ class GeneralLinesReader {
   void ReadTimes(std::string_view line);
   void TakeElapsed();
   void TakeIntervals();
+  void TakeEpochs();
   std::optional<Step> Read(std::string_view line) const;
 
   void TimeEvaluation(std::string_view line);
