@@ -152,7 +152,7 @@ void RocmTrace::AddRange(uint32_t thread, std::string_view name, std::string_vie
 
 void RocmTrace::AddRegion(uint32_t thread, const Region& region, bool has_hip) {
   const auto& [domain, name, text, start, end, correlation] = region;
-  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  const auto has = [&](std::string_view part) { return region.name.find(part) != std::string_view::npos; };
   switch (domain) {
     case Domain::kHip:
       return AddCall(thread, name, start, end, correlation);

@@ -116,10 +116,11 @@ void Check(const Expectations& read) {
       if (!read.causes.contains(cause.name))
         throw std::runtime_error(label.file + ": cause " + cause.name + " is not in evaluation.yaml");
   }
-  for (const auto& [file, notes] : read.notes) {
+  for (const auto& notes : read.notes) {
+    const std::string& file = notes.first;
     if (std::ranges::none_of(read.labels, [&](const Label& label) { return label.file == file; }))
       throw std::runtime_error("notes on " + file + ", which has no label");
-    for (const std::string& claim : notes.silent)
+    for (const std::string& claim : notes.second.silent)
       if (!read.claims.contains(claim))
         throw std::runtime_error(file + ": claim " + claim + " is not in evaluation.yaml");
   }

@@ -168,7 +168,8 @@ JudgedFile JudgeFile(const Label& label, const Expectations& expectations, const
   }
   for (const Cause& cause : label.causes) {
     if (notes.wrong.contains(cause.name)) continue;
-    JudgedCause& judged = file.causes.emplace_back(cause, false, expectations.causes.at(cause.name).needs);
+    JudgedCause& judged =
+        file.causes.emplace_back(JudgedCause{cause, false, expectations.causes.at(cause.name).needs});
     for (const JudgedFinding& finding : file.findings)
       if (finding.verdict == Verdict::kRight && Contains(finding.causes, cause.name)) judged.named = true;
   }
