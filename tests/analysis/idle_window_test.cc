@@ -198,5 +198,27 @@ TEST(IdleWindow, GapsNameWhatTheHostWasIn) {
   EXPECT_EQ(rows[3].host_activity, std::nullopt);
 }
 
+TEST(IdleWindow, KnowsWhatWasFetchedBeforeAGap) {
+  TraceBuilder b;
+  b.Launch(0, 10, 100, "a");
+  const auto fetch = [&](Ns start, Ns end, int64_t bytes, int64_t correlation) {
+    b.Api(start - 5, end, "cudaMemcpyAsync", correlation);
+    b.Copy(start, end, bytes, CopyDirection::kDeviceToHost, MemoryKind::kDevice, MemoryKind::kPageable,
+           correlation);
+  };
+  fetch(110, 120, 4096, 101);
+  fetch(130, 140, 8, 102);
+  b.Launch(400, 410, 500, "b");
+  b.Launch(700, 710, 800, "c");
+  const Context context = test::ContextOf(b.trace);
+  std::map<int64_t, int64_t> fetched;
+  for (const IdleGapRow& gap : ComputeIdleGaps(context, ComputeTimelines(context)))
+    fetched[gap.start_ns] = gap.fetched_bytes;
+  EXPECT_EQ(fetched.at(140), 4104);
+  EXPECT_EQ(fetched.at(120), 4096);
+  EXPECT_EQ(fetched.at(100), 0);
+  EXPECT_EQ(fetched.at(500), 0);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
+#include <limits>
 #include <utility>
 
 #include "src/analysis/context/op_path.h"
@@ -18,6 +20,43 @@ constexpr char kCapture[] =
     "gpu-work ranges:idle/input,idle/checkpoint,idle/garbage-collection "
     "python-calls:idle/input,idle/checkpoint,idle/garbage-collection os-calls:idle/os "
     "message-calls:idle/communication";
+
+// What a GPU copies to the host.
+class Fetches {
+ public:
+  Fetches(const Context& context, size_t gpu)
+      : copies_(context.trace.copies), kernels_(context.trace.kernels), work_(context.work[gpu]) {
+    for (const uint32_t i : work_.copies) {
+      if (copies_.direction[i] != CopyDirection::kDeviceToHost) continue;
+      starts_.push_back(copies_.start[i]);
+      ends_.push_back(copies_.end[i]);
+      bytes_before_.push_back(total_);
+      total_ += std::max<int64_t>(0, copies_.bytes[i]);
+    }
+    bytes_before_.push_back(total_);
+  }
+
+  // Since the last kernel, by a copy that ends then and those before it; 0 where none does.
+  int64_t UpTo(Ns time) const {
+    const auto next = std::ranges::lower_bound(starts_, time);
+    if (next == starts_.begin() || ends_[static_cast<size_t>(next - starts_.begin()) - 1] != time) return 0;
+    const auto kernel =
+        std::ranges::lower_bound(work_.kernels, time, {}, [&](uint32_t k) { return kernels_.start[k]; });
+    const Ns last =
+        kernel == work_.kernels.begin() ? std::numeric_limits<Ns>::min() : kernels_.start[*std::prev(kernel)];
+    const auto first = std::ranges::lower_bound(starts_, last);
+    return bytes_before_[static_cast<size_t>(next - starts_.begin())] -
+           bytes_before_[static_cast<size_t>(first - starts_.begin())];
+  }
+
+ private:
+  const Copies& copies_;
+  const Kernels& kernels_;
+  const GpuWork& work_;
+  std::vector<Ns> starts_, ends_;
+  std::vector<int64_t> bytes_before_;
+  int64_t total_ = 0;
+};
 
 }  // namespace
 
@@ -139,7 +178,10 @@ const RelationOf<IdleGapRow>& IdleGapRelation() {
                   "time until it had launched it; unknown where that is not most of the gap.",
                   capability::kGpuWork)
           .Column("thread", &IdleGapRow::thread, Unit::kNone, "Thread that launches it.",
-                  capability::kGpuWork);
+                  capability::kGpuWork)
+          .Column("fetched_bytes", &IdleGapRow::fetched_bytes, Unit::kBytes,
+                  "What was copied to the host since the last kernel, where such a copy ends as the gap "
+                  "begins; else 0.");
   return relation;
 }
 
@@ -153,8 +195,10 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
     std::sort(longest.begin(), longest.end(), [](const IdleGap* a, const IdleGap* b) {
       return std::pair(-a->time.length(), a->time.start) < std::pair(-b->time.length(), b->time.start);
     });
+    const Fetches fetches(context, gpu);
     for (const IdleGap* gap : longest) {
       IdleGapRow row;
+      row.fetched_bytes = fetches.UpTo(gap->time.start);
       row.rank = context.ranks.gpus[gpu].rank;
       row.device = trace.devices[context.ranks.gpus[gpu].device].ordinal;
       row.start_ns = gap->time.start;

@@ -36,6 +36,7 @@ struct IdleGapRow {
   std::string ended_by;
   std::optional<std::string> range, host_activity;
   std::optional<int64_t> thread;
+  int64_t fetched_bytes = 0;
 };
 const RelationOf<IdleGapRow>& IdleGapRelation();
 
