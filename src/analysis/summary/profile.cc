@@ -14,6 +14,8 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/rank_assignment.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/summary/missing_work.h"
+#include "src/analysis/summary/stacks_of_gpu.h"
 #include "src/capture/capability.h"
 #include "src/importers/words/importer_words.h"
 
@@ -54,15 +56,6 @@ IntervalSet OverheadTime(const Trace& trace) {
   return Union(std::move(intervals));
 }
 
-// Whether the profiler says that it could not collect what a GPU did. Of a program that uses none it says
-// that CUPTI was not initialised.
-bool FailedToCollect(const Trace& trace) {
-  return std::ranges::any_of(trace.health.diagnostics, [](const Diagnostic& message) {
-    const size_t error = message.text.find("CUPTI_ERROR");
-    return error != std::string::npos && message.text.find("NOT_INITIALIZED", error) == std::string::npos;
-  });
-}
-
 // A profiler that writes what it has as a process exits saw its end; else a set duration may have come first.
 std::optional<std::string> EndOfCapture(const Trace& trace) {
   const Overheads& overheads = trace.overheads;
@@ -93,60 +86,6 @@ bool CreatesContext(const Trace& trace) { return Notes(trace, "on context create
 // never wrote, the process was gone before.
 bool NeverWritten(const Trace& trace) {
   return Notes(trace, "CUDA profiling initialization") && !Notes(trace, "data flush");
-}
-
-bool AnyLaunch(const Trace& trace) {
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
-  return std::ranges::any_of(trace.api_calls.name,
-                             [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
-}
-
-// Without kernels: what to capture next time, and the sentence that says why.
-void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
-  row.truncated = trace.health.truncated;
-  if (row.kernels + row.graph_launches + row.telemetry_samples + row.training_lines + row.serving_lines +
-          row.program_parts + row.summary_rows >
-      0)
-    return;
-  if (const auto option = trace.capture_options.find("gpu_traced"); option != trace.capture_options.end())
-    row.gpu_traced = option->second == "yes";
-  const CaptureWords& words = CaptureWordsOf(trace.format);
-  std::string why(words.no_gpu_work);
-  std::string wanted = capability::kRangesOfGpuWork;
-  if (row.api_calls > 0 && AnyLaunch(trace)) {
-    why = "calls that launch kernels were recorded, and no kernel";
-  } else if (row.api_calls > 0) {
-    why = "of the calls that were recorded none launches a kernel";
-    wanted = row.ended_by == "program" ? "" : capability::kMoreTime;
-  } else if (row.copies + row.sets > 0) {
-    why = "copies were recorded but no kernel ran in the captured time";
-    wanted = capability::kMoreTime;
-  } else if (row.gpu_traced == true && FailedToCollect(trace)) {
-    why = "CUDA was traced, but the profiler says that it could not collect what the GPU did";
-    row.gpu_traced.reset();
-  } else if (row.context_created == true) {
-    why = "the program created a CUDA context, and no call of it was recorded";
-    row.gpu_traced.reset();
-    wanted.clear();
-  } else if (row.never_written == true) {
-    why = "the program initialised CUDA, and the profiler never came to write what it recorded";
-    row.gpu_traced.reset();
-    wanted.clear();
-  } else if (row.gpu_traced == true) {
-    why = "CUDA was traced, and the program made no CUDA call";
-    wanted.clear();
-  } else if (row.gpu_traced == false) {
-    why = "CUDA was not traced";
-  } else if (row.has_cuda) {
-    why = "the capture holds no CUDA activity: it was not traced, or the program made no CUDA call";
-  }
-  if (!wanted.empty())
-    row.missing_capture = fmt::format("{}", fmt::join(CaptureOptions({wanted}, words), " "));
-  if (row.truncated) {
-    why = "the part of the trace that is there holds no GPU work";
-    row.missing_capture.reset();
-  }
-  row.notes = why + "." + (row.notes ? " " + *row.notes : "");
 }
 
 void CountUnknownRows(const CaptureHealth& health, ProfileRow& row) {
@@ -355,6 +294,15 @@ const RelationOf<ProfileRow>& ProfileRelation() {
               "never_written", &ProfileRow::never_written, Unit::kNone,
               "1 where the profiler notes that the program initialised CUDA, and never that it wrote what it "
               "recorded; unknown where it does not.")
+          .Column("stack_call", &ProfileRow::stack_call, Unit::kText,
+                  "Of a profile without calls that launch: a function of CUDA, or of a runtime of directives "
+                  "that uses it, in recorded stacks of the host.",
+                  "cpu-stacks")
+          .Column("stack_wait", &ProfileRow::stack_wait, Unit::kText,
+                  "The wait for the GPU, of such a profile, that a thread is in up to its last sample.",
+                  "cpu-stacks")
+          .Column("stack_wait_ns", &ProfileRow::stack_wait_ns, Unit::kNanoseconds,
+                  "From the first of its samples in that wait to the last.", "cpu-stacks")
           .Column("program_error", &ProfileRow::program_error, Unit::kText,
                   "Error with which the program ended, from what it printed; unknown where the file does not "
                   "hold that, or where it holds no error.")
@@ -384,6 +332,10 @@ ProfileRow ComputeProfile(const Context& context) {
   row.ended_by = EndOfCapture(trace);
   if (CreatesContext(trace)) row.context_created = true;
   if (NeverWritten(trace)) row.never_written = true;
+  const StacksOfGpu stacks = FindStacksOfGpu(trace);
+  row.stack_call = stacks.call;
+  row.stack_wait = stacks.wait;
+  row.stack_wait_ns = stacks.wait_ns;
   row.program_error = known(trace.program_error);
   row.clock_origin_utc_ns = trace.clock_origin_utc_ns;
   if (const auto local = trace.facts.find("clock_origin_local_ns"); local != trace.facts.end())

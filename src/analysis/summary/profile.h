@@ -39,6 +39,8 @@ struct ProfileRow {
   std::optional<bool> gpu_traced;
   std::optional<std::string> ended_by;
   std::optional<bool> context_created, never_written;
+  std::optional<std::string> stack_call, stack_wait;
+  std::optional<int64_t> stack_wait_ns;
   std::optional<std::string> program_error;
 };
 const RelationOf<ProfileRow>& ProfileRelation();
