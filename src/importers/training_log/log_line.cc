@@ -122,6 +122,14 @@ std::optional<int64_t> LastTime(std::string_view text) {
   return time ? std::optional(time->ns) : std::nullopt;
 }
 
+std::string WithDateFirst(std::string_view line) {
+  static const RE2 date(R"(^(.*\S) \[(\d{2})/(\d{2}) (\d{2}:\d{2}:\d{2})\]\s*$)");
+  if (line.rfind(']') == std::string_view::npos) return {};
+  std::string text, day, month, clock;
+  if (!RE2::FullMatch(line, date, &text, &day, &month, &clock)) return {};
+  return "2000-" + month + "-" + day + " " + clock + " " + text;
+}
+
 std::string WithoutColours(std::string_view text) {
   static const RE2 sequence("\x1b\\[[0-9;]*[A-Za-z]");
   std::string plain(text);

@@ -62,6 +62,7 @@ constexpr int64_t kLinesOfError = 500;
 }  // namespace
 
 void LogReader::Line(std::string_view line) {
+  if (const std::string dated = WithDateFirst(line); !dated.empty()) return Line(dated);
   if (summaries.Line(line)) {
     ++lines_;
     ++(fenced_ ? fenced_rows_ : rows_);
