@@ -104,6 +104,22 @@ TEST(ProgramTime, TimePassesAfterALine) {
   EXPECT_NEAR(output.duration_ns.value_or(0), 1342e9, 1);
 }
 
+TEST(ProgramTime, ADateBehindTheLineIsItsTime) {
+  std::string text;
+  for (int round = 0; round < 6; ++round)
+    text += fmt::format(
+        "Setting up [LPIPS] perceptual loss: v[0.1] [28/02 23:{0:02}:00]\nLoading model from: vgg.pth [28/02 "
+        "23:{0:02}:01]\nstarting iteration {1} on process 0 [28/02 23:{0:02}:09]\n",
+        10 + round, 10 * round);
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_FALSE(output.parts.empty());
+  EXPECT_EQ(output.parts[0].name, "starting iteration # on process #");
+  const auto loads = std::ranges::find(output.parts, "Loading model from: vgg.pth", &ProgramPart::name);
+  ASSERT_NE(loads, output.parts.end());
+  EXPECT_EQ(loads->count, 6);
+  EXPECT_NEAR(loads->ns, 48e9, 1);
+}
+
 TEST(ProgramTime, LinesThatAreAlikeButForNumbersAreOneKindAndCount) {
   std::string text;
   for (int item = 1; item <= 20; ++item)

@@ -43,8 +43,8 @@ void ForEachPair(std::string_view text,
 // slashes, in ns since 1970 without a time zone.
 std::optional<int64_t> LastTime(std::string_view text);
 
-// "2000-03-13 15:57:37 text" of a line "text [13/03 15:57:37]", as what is derived from 3D Gaussian Splatting prints
-// day and month behind each line: the year is not known. Empty for other lines.
+// "2000-03-13 15:57:37 text" of a line "text [13/03 15:57:37]", as what is derived from 3D Gaussian Splatting
+// prints day and month behind each line: the year is not known. Empty for other lines.
 std::string WithDateFirst(std::string_view line);
 
 // The text without the escape sequences that colour it on a terminal.
