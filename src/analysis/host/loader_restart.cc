@@ -5,6 +5,7 @@
 #include <map>
 #include <string_view>
 
+#include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
 
 namespace dladvisor {
@@ -54,13 +55,13 @@ const RelationOf<LoaderRestartRow>& LoaderRestartRelation() {
 std::vector<LoaderRestartRow> ComputeLoaderRestarts(const Context& context) {
   const Trace& trace = context.trace;
   const Ranges& ranges = trace.ranges;
-  struct Thread {
+  struct Loader {
     Interval fetch, operators;  // the last of both
     bool fetched = false;
     bool drew = false;  // since: each new iterator draws a seed for its workers
     Ns operating = 0;   // since
   };
-  std::map<uint32_t, Thread> threads;
+  std::map<uint32_t, Loader> loaders;  // by thread
   std::map<int64_t, LoaderRestartRow> by_rank;
   std::map<NameId, bool> fetches;
   for (uint32_t i = 0; i < ranges.size(); ++i) {
@@ -69,23 +70,23 @@ std::vector<LoaderRestartRow> ComputeLoaderRestarts(const Context& context) {
     if (is_new) known->second = IsFetch(trace.names.View(ranges.name[i]));
     const bool fetch = known->second;
     if (!fetch) {
-      const auto found = threads.find(ranges.thread[i]);
-      if (found == threads.end() || ranges.start[i] < found->second.fetch.end ||
+      const auto found = loaders.find(ranges.thread[i]);
+      if (found == loaders.end() || ranges.start[i] < found->second.fetch.end ||
           trace.names.View(ranges.domain[i]) != kOperatorDomain)
         continue;
-      Thread& thread = found->second;
-      thread.drew |= trace.names.View(ranges.name[i]) == "aten::random_";
-      thread.operating += std::max<Ns>(0, ranges.end[i] - std::max(ranges.start[i], thread.operators.end));
-      thread.operators.end = std::max(thread.operators.end, ranges.end[i]);
+      Loader& loader = found->second;
+      loader.drew |= trace.names.View(ranges.name[i]) == "aten::random_";
+      loader.operating += std::max<Ns>(0, ranges.end[i] - std::max(ranges.start[i], loader.operators.end));
+      loader.operators.end = std::max(loader.operators.end, ranges.end[i]);
       continue;
     }
-    Thread& thread = threads[ranges.thread[i]];
+    Loader& loader = loaders[ranges.thread[i]];
     const Interval time{ranges.start[i], ranges.end[i]};
-    const Interval between{thread.fetch.end, time.start}, last = thread.fetch;
+    const Interval between{loader.fetch.end, time.start}, last = loader.fetch;
     const bool follows =
-        thread.fetched && thread.drew &&
-        static_cast<double>(thread.operating) <= kMostOperating * static_cast<double>(between.length());
-    thread = {time, time, true};
+        loader.fetched && loader.drew &&
+        static_cast<double>(loader.operating) <= kMostOperating * static_cast<double>(between.length());
+    loader = {time, time, true};
     const int64_t rank = context.RankOfThread(ranges.thread[i]);
     if (!follows || rank < 0 || between.length() < kLeastStart ||
         CallsTheApi(trace, ranges.thread[i], between))
