@@ -85,6 +85,21 @@ TEST(UnifiedMemory, TimeInWhichKernelsWaitForPages) {
   EXPECT_EQ(rows[0].kernel_wait_ns, 60 * kUs + 50 * kUs);
 }
 
+TEST(UnifiedMemory, WhatAKernelTakesLongerWithAPageIsAWaitForIt) {
+  constexpr Ns kUs = 1000;
+  const auto waits = [](Ns length, const char* other) {
+    TraceBuilder b;
+    b.Kernel(0, 2 * kUs, other, 0);
+    b.Kernel(100 * kUs, (100 + length) * kUs, "flag", 0);
+    b.Copy((99 + length) * kUs, (100 + length) * kUs, 4096, CopyDirection::kUnifiedHostToDevice,
+           MemoryKind::kManaged, MemoryKind::kManaged, 0);
+    return ComputeUnifiedMemory(test::ContextOf(b.trace)).at(0).kernel_wait_ns;
+  };
+  EXPECT_EQ(waits(450, "flag"), 449 * kUs);
+  EXPECT_EQ(waits(4, "flag"), 1 * kUs) << "as the work may";
+  EXPECT_EQ(waits(450, "other"), 1 * kUs) << "of another nothing is known";
+}
+
 TEST(UnifiedMemory, NoRowWithoutAny) {
   TraceBuilder b;
   b.Kernel(0, 1000, "k", 0);

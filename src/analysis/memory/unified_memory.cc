@@ -2,6 +2,7 @@
 #include "src/analysis/memory/unified_memory.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -84,11 +85,41 @@ std::vector<Pause> HostAccess(const Context& context, size_t gpu) {
   return pauses;
 }
 
-// Time of kernels in which pages come to the GPU one after the other: what they wait for them.
+// From so many times the longest execution of a kernel without pages that arrive what one with them takes
+// more is the wait for these: it handles a fault of theirs for longer than it moves them.
+constexpr Ns kTimesLonger = 2;
+
+// By executions of the same kernel without pages that arrive, the first part of those with some.
+std::vector<Interval> LongerWithPages(const Context& context, size_t gpu, const IntervalSet& arriving) {
+  const Kernels& kernels = context.trace.kernels;
+  std::map<NameId, Ns> longest;
+  std::vector<uint32_t> with_pages;
+  for (const uint32_t i : context.work[gpu].kernels) {
+    const auto page = std::ranges::upper_bound(arriving, kernels.start[i], {}, &Interval::end);
+    if (page != arriving.end() && page->start < kernels.end[i]) {
+      with_pages.push_back(i);
+      continue;
+    }
+    Ns& without = longest[kernels.name[i]];
+    without = std::max(without, kernels.end[i] - kernels.start[i]);
+  }
+  std::vector<Interval> waits;
+  for (const uint32_t i : with_pages) {
+    const auto without = longest.find(kernels.name[i]);
+    const Ns length = kernels.end[i] - kernels.start[i];
+    if (without != longest.end() && length > kTimesLonger * without->second)
+      waits.push_back({kernels.start[i], kernels.end[i] - without->second});
+  }
+  return waits;
+}
+
+// Time of kernels in which pages come to the GPU one after the other, and of those that take many times as
+// long with them: what they wait for them.
 Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving) {
   if (arriving.empty()) return 0;
   std::stable_sort(arriving.begin(), arriving.end(),
                    [](const Interval& a, const Interval& b) { return a.start < b.start; });
+  std::vector<Interval> longer = LongerWithPages(context, gpu, Union(arriving));
   for (size_t i = 1; i < arriving.size(); ++i) {
     Interval& before = arriving[i - 1];
     if (arriving[i].start - before.end <= kLongestFault) before.end = std::max(before.end, arriving[i].start);
@@ -96,7 +127,9 @@ Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving
   std::vector<Interval> kernels;
   for (const uint32_t i : context.work[gpu].kernels)
     kernels.push_back({context.trace.kernels.start[i], context.trace.kernels.end[i]});
-  return Length(Clip(Intersect(Union(std::move(arriving)), Union(std::move(kernels))), context.windows[gpu]));
+  const IntervalSet waiting = Intersect(Union(std::move(arriving)), Union(std::move(kernels)));
+  longer.insert(longer.end(), waiting.begin(), waiting.end());
+  return Length(Clip(Union(std::move(longer)), context.windows[gpu]));
 }
 
 }  // namespace
@@ -129,8 +162,9 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
                   "The part of it that does not grow with the bytes of the page before: what the host waits "
                   "for pages, where the rest is its own work on them. Unknown where pauses do not grow so.")
           .Column("kernel_wait_ns", &UnifiedMemoryRow::kernel_wait_ns, Unit::kNanoseconds,
-                  "Time of kernels in which migrations to the GPU follow each other within 100 us: what "
-                  "kernels wait for pages that they touch, where none are prefetched.");
+                  "Time of kernels in which migrations to the GPU follow each other within 100 us, and what "
+                  "they take with some beyond their longest execution without, where that is half of it and "
+                  "more: what kernels wait for pages that they touch, where none are prefetched.");
   return relation;
 }
 
