@@ -20,10 +20,16 @@ const WhatIfRow* RowOf(const std::vector<WhatIfRow>& rows, std::string_view chan
   return nullptr;
 }
 
-std::vector<WhatIfRow> WhatIfsOf(const TraceBuilder& b) {
+// Of one shape the kernels would be the rounds of a benchmark, and times those of a round.
+std::vector<WhatIfRow> WhatIfsOf(TraceBuilder& b) {
+  Kernels& kernels = b.trace.kernels;
+  kernels.block = {};
+  for (size_t i = 0; i < kernels.size(); ++i) kernels.block.push_back(i % 2 == 0 ? 32 : 64);
   const Context context = test::ContextOf(b.trace);
   return ComputeWhatIfs(context, ComputeTimelines(context), FindRecomputation(context));
 }
+
+std::vector<WhatIfRow> WhatIfsOf(TraceBuilder&& b) { return WhatIfsOf(b); }
 
 // A host that launches rounds of kernels, and the GPU that runs one after another.
 struct Rounds {
