@@ -53,6 +53,7 @@ struct Kernels : GpuOperations {
   IntColumn grid, block;            // number of blocks; threads per block
   IntColumn registers;              // per thread
   IntColumn shared_bytes;           // static plus dynamic, per block
+  IntColumn local_bytes;            // of local (scratch) memory per thread, -1 where unknown; empty as below
   IntColumn shape;                  // index into `shapes`; empty where the source has no dimensions
   std::vector<LaunchShape> shapes;  // each once
   // As PyTorch's profiler estimates them, -1 where it does not; empty where the source has none.
@@ -72,6 +73,7 @@ struct Kernels : GpuOperations {
     visit(&Kernels::block, Shown("block", Unit::kCount, "Threads per block."));
     visit(&Kernels::registers, Shown("registers", Unit::kCount, "Registers per thread."));
     visit(&Kernels::shared_bytes, Shown("shared_bytes", Unit::kBytes, "Shared memory per block."));
+    visit(&Kernels::local_bytes, Hidden().MayBeEmpty());
     visit(&Kernels::shape, Hidden(ColumnKind::kShape).MayBeEmpty());
     visit(&Kernels::blocks_per_sm, Hidden().MayBeEmpty());
     visit(&Kernels::occupancy, Hidden().MayBeEmpty());

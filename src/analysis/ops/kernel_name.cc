@@ -41,6 +41,7 @@ struct Sums {
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
   int64_t fitting = 0;                                 // fewest blocks that a multiprocessor holds
+  int64_t registers = 0, local = -1;                   // most of a thread; -1 where not recorded
   bool tail_known = true, shape_known = true, fitting_known = true;
 };
 
@@ -129,6 +130,8 @@ class ByName {
     sums.grid += static_cast<double>(grid);
     sums.block += static_cast<double>(kernels.block[k]);
     sums.total_ns += duration;
+    sums.registers = std::max<int64_t>(sums.registers, kernels.registers[k]);
+    if (kernels.local_bytes.size() > 0) sums.local = std::max<int64_t>(sums.local, kernels.local_bytes[k]);
     if (kernels.start[k] >= window_.start && kernels.start[k] < window_.end) {
       ++sums.window_count;
       sums.window_ns += duration;
@@ -180,6 +183,8 @@ class ByName {
     if (sums.occupancy_known && row.total_ns > 0)
       row.mean_occupancy = sums.occupancy / static_cast<double>(row.total_ns);
     if (sums.fitting_known) row.fitting_blocks = sums.fitting;
+    if (sums.registers > 0) row.registers = sums.registers;
+    if (sums.local >= 0) row.local_bytes = sums.local;
     const KernelTraits& traits = context_.kernels[name];
     row.uses_tensor_cores = traits.tensor_core;
     row.eligible = traits.eligible;
@@ -244,6 +249,12 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("fitting_blocks", &KernelNameRow::fitting_blocks, Unit::kCount,
                   "Fewest blocks of an execution that fit on a multiprocessor at once, by their threads, "
                   "registers and shared memory; unknown where the GPU's limits are.")
+          .Column("registers", &KernelNameRow::registers, Unit::kCount,
+                  "Most registers of a thread; unknown where they are not recorded.")
+          .Column("local_bytes", &KernelNameRow::local_bytes, Unit::kBytes,
+                  "Most local memory of a thread (scratch on AMD): what does not fit into registers, or is "
+                  "indexed at "
+                  "run time; unknown where it is not recorded.")
           .Column("window_instances", &KernelNameRow::window_instances, Unit::kCount,
                   "Of the executions those that start in the analysed window.")
           .Column("window_ns", &KernelNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.")

@@ -30,7 +30,7 @@ struct KernelNameRow {
   std::optional<int64_t> tail_ns;
   bool communication = false;
   std::optional<double> mean_blocks_per_sm, mean_occupancy;
-  std::optional<int64_t> fitting_blocks;
+  std::optional<int64_t> fitting_blocks, registers, local_bytes;
   int64_t window_instances = 0, window_ns = 0;  // in the analysed window
   std::optional<double> window_share;
   std::optional<int64_t> serial_instances, serial_ns;

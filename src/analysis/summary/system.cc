@@ -64,9 +64,10 @@ bool IsKernelOfAmd(std::string_view name) {
          (name.starts_with("igemm_") && name.find("_gtcx") != std::string_view::npos);
 }
 
-// Who made the GPUs, by kernels that run on no other (of the first, which show as much as all), else by the
-// first call of a runtime, else by a name of a GPU.
+// Who made the GPUs, by whose profiler it is, else by kernels that run on no other (of the first, which show
+// as much as all), else by the first call of a runtime, else by a name of a GPU.
 std::optional<std::string> VendorOf(const Trace& trace) {
+  if (const auto known = trace.facts.find("vendor"); known != trace.facts.end()) return known->second;
   constexpr size_t kLooked = 10'000;
   for (size_t i = 0; i < std::min(trace.kernels.size(), kLooked); ++i)
     if (IsKernelOfAmd(trace.names.View(trace.kernels.name[i]))) return "AMD";

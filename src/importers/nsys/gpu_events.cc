@@ -84,12 +84,13 @@ void ReadKernelRows(Context& in) {
     kRegisters = kBlock + 3,
     kStatic,
     kDynamic,
-    kMangled
+    kMangled,
+    kLocal
   };
-  Activity activity(
-      in, kKernelTable,
-      SharedAnd({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ",
-                 "registersPerThread", "staticSharedMemory", "dynamicSharedMemory", "mangledName"}));
+  Activity activity(in, kKernelTable,
+                    SharedAnd({"demangledName", "shortName", "gridX", "gridY", "gridZ", "blockX", "blockY",
+                               "blockZ", "registersPerThread", "staticSharedMemory", "dynamicSharedMemory",
+                               "mangledName", "localMemoryPerThread"}));
   const Rows& rows = activity.rows();
   Kernels& k = in.trace.kernels;
   if (k.size() == 0) Reserve(k, rows.SizeHint());
@@ -109,6 +110,7 @@ void ReadKernelRows(Context& in) {
     k.block.push_back(has_shapes ? Product(shape.block) : 0);
     k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
+    if (rows.HasColumn(kLocal)) k.local_bytes.push_back(Count(rows, kLocal, kMost32));
     if (has_shapes) k.shape.push_back(in.shapes.IndexOf(shape));
   });
 }

@@ -103,6 +103,7 @@ bool HoldsCountersOnly(const sqlite::Database& database) {
 Reader::Reader(const sqlite::Database& db) : db_(db), tables_(trace_) {
   trace_.format = "nvprof";
   trace_.facts["profiler"] = "nvprof";
+  trace_.facts["vendor"] = "NVIDIA";
 }
 
 Trace Reader::Read() {
@@ -277,11 +278,19 @@ bool Reader::AddWork(Table& table, GpuOperations& ops, const Rows& rows) {
 }
 
 void Reader::ReadKernels(std::string_view kind) {
-  enum : size_t { kName = kOwn, kGrid, kBlock = kGrid + 3, kRegisters = kBlock + 3, kStatic, kDynamic };
+  enum : size_t {
+    kName = kOwn,
+    kGrid,
+    kBlock = kGrid + 3,
+    kRegisters = kBlock + 3,
+    kStatic,
+    kDynamic,
+    kLocal
+  };
   Table table{TableName(kind)};
   Rows rows(db_, table.name,
             SharedAnd({"name", "gridX", "gridY", "gridZ", "blockX", "blockY", "blockZ", "registersPerThread",
-                       "staticSharedMemory", "dynamicSharedMemory"}));
+                       "staticSharedMemory", "dynamicSharedMemory", "localMemoryPerThread"}));
   Kernels& k = trace_.kernels;
   while (rows.Next()) {
     if (!Use(table, rows) || !AddWork(table, k, rows)) continue;
@@ -298,6 +307,7 @@ void Reader::ReadKernels(std::string_view kind) {
     k.block.push_back(kineto::Product(shape.block));
     k.registers.push_back(PerBlock(rows, kRegisters));
     k.shared_bytes.push_back(PerBlock(rows, kStatic) + PerBlock(rows, kDynamic));
+    k.local_bytes.push_back(rows.HasColumn(kLocal) ? PerBlock(rows, kLocal) : -1);
     k.shape.push_back(tables_.Shape(shape));
   }
 }

@@ -54,6 +54,7 @@ std::string_view KernelName(std::string_view name) {
 RocmTrace::RocmTrace(std::string_view format, std::string_view profiler) : tables_(trace_) {
   trace_.format = format;
   trace_.facts["profiler"] = profiler;
+  trace_.facts["vendor"] = "AMD";
 }
 
 uint32_t RocmTrace::Process(int64_t pid) {
@@ -103,6 +104,7 @@ void RocmTrace::AddKernel(const Work& work, const KernelLaunch& kernel) {
   k.block.push_back(kernel.shape ? kineto::Product(shape.block) : 0);
   k.registers.push_back(std::clamp<int64_t>(kernel.registers, 0, kineto::kMostPerBlock));
   k.shared_bytes.push_back(std::clamp<int64_t>(kernel.shared_bytes, 0, kineto::kMostPerBlock));
+  k.local_bytes.push_back(std::clamp<int64_t>(kernel.local_bytes, -1, kineto::kMostPerBlock));
   k.shape.push_back(tables_.Shape(shape));
 }
 

@@ -32,6 +32,7 @@ struct KernelLaunch {
   std::string_view name;
   std::optional<LaunchShape> shape{};  // with its grid in blocks
   int64_t registers = 0, shared_bytes = 0;
+  int64_t local_bytes = -1;  // scratch memory of each work-item; -1 where it is not recorded
 };
 
 // What a call or marker on the host is of, by the names that rocprofv3 gives: "HIP_RUNTIME_API_EXT".

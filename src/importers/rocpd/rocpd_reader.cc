@@ -244,11 +244,21 @@ void Reader::ReadMarks() {
 }
 
 void Reader::ReadKernels() {
-  enum : size_t { kStart, kEnd, kKernel, kEvent, kShared, kGrid, kBlock = kGrid + 3, kPlace = kBlock + 3 };
+  enum : size_t {
+    kStart,
+    kEnd,
+    kKernel,
+    kEvent,
+    kShared,
+    kScratch,
+    kGrid,
+    kBlock = kGrid + 3,
+    kPlace = kBlock + 3
+  };
   Rows rows(db_, Name("rocpd_kernel_dispatch"),
-            {"start", "end", "kernel_id", "event_id", "group_segment_size", "grid_size_x", "grid_size_y",
-             "grid_size_z", "workgroup_size_x", "workgroup_size_y", "workgroup_size_z", "pid", "tid",
-             "agent_id", "queue_id", "stream_id", "track_id"});
+            {"start", "end", "kernel_id", "event_id", "group_segment_size", "private_segment_size",
+             "grid_size_x", "grid_size_y", "grid_size_z", "workgroup_size_x", "workgroup_size_y",
+             "workgroup_size_z", "pid", "tid", "agent_id", "queue_id", "stream_id", "track_id"});
   rocm::RocmTrace::Table& table = rows_.TableOf("rocpd_kernel_dispatch");
   const bool has_shapes = rows.HasColumn(kGrid) && rows.HasColumn(kBlock);
   while (rows.Next()) {
@@ -260,7 +270,9 @@ void Reader::ReadKernels() {
       continue;
     }
     const auto symbol = symbols_.find(rows.Integer(kKernel, -1));
-    rocm::KernelLaunch kernel{.name = "[unnamed]", .shared_bytes = rows.Integer(kShared, 0)};
+    rocm::KernelLaunch kernel{.name = "[unnamed]",
+                              .shared_bytes = rows.Integer(kShared, 0),
+                              .local_bytes = rows.Integer(kScratch, -1)};
     if (symbol != symbols_.end()) {
       if (!symbol->second.name.empty()) kernel.name = symbol->second.name;
       kernel.registers = symbol->second.registers;

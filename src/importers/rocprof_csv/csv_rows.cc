@@ -27,6 +27,8 @@ constexpr auto kColumns = std::to_array<Named>({
     {"VGPR_Count", Cell::kRegisters},
     {"LDS_Block_Size", Cell::kShared},
     {"Group_Segment_Size", Cell::kShared},
+    {"Scratch_Size", Cell::kScratch},
+    {"Private_Segment_Size", Cell::kScratch},
     {"Workgroup_Size_X", Cell::kBlockX},
     {"Workgroup_Size_Y", Cell::kBlockY},
     {"Workgroup_Size_Z", Cell::kBlockZ},

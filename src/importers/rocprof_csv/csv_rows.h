@@ -32,6 +32,7 @@ enum class Cell : uint8_t {
   kKernel,
   kRegisters,
   kShared,
+  kScratch,
   kBlockX,
   kBlockY,
   kBlockZ,

@@ -125,7 +125,8 @@ class Run {
     if (!gpu) return false;
     rocm::KernelLaunch kernel{.name = rows.Text(Cell::kKernel),
                               .registers = rows.Number(Cell::kRegisters, 0),
-                              .shared_bytes = rows.Number(Cell::kShared, 0)};
+                              .shared_bytes = rows.Number(Cell::kShared, 0),
+                              .local_bytes = rows.Number(Cell::kScratch, -1)};
     if (kernel.name.empty()) kernel.name = "[unnamed]";
     if (rows.Has(Cell::kBlockX) && rows.Has(Cell::kGridX))
       kernel.shape = rocm::ShapeOfItems(

@@ -159,7 +159,8 @@ bool Records::AddKernel(const json& record) {
   rocm::KernelLaunch kernel{
       .name = "[unnamed]",
       .shape = rocm::ShapeOfItems(Dimensions(At(info, "grid_size")), Dimensions(At(info, "workgroup_size"))),
-      .shared_bytes = Number(At(info, "group_segment_size"), 0)};
+      .shared_bytes = Number(At(info, "group_segment_size"), 0),
+      .local_bytes = Number(At(info, "private_segment_size"), -1)};
   if (const auto symbol = symbols_.find(Number(At(info, "kernel_id"), -1)); symbol != symbols_.end()) {
     if (!symbol->second.name.empty()) kernel.name = symbol->second.name;
     kernel.registers = symbol->second.registers;
