@@ -13,6 +13,7 @@
 #include "src/importers/benchmark_log/benchmark_log.h"
 #include "src/importers/dcgm/dcgm.h"
 #include "src/importers/dlprof/dlprof.h"
+#include "src/importers/gpu_table/gpu_table.h"
 #include "src/importers/kineto/kineto.h"
 #include "src/importers/memory_timeline/memory_timeline.h"
 #include "src/importers/nsys/nsys.h"
@@ -22,6 +23,7 @@
 #include "src/importers/other_format.h"
 #include "src/importers/rocpd/rocpd.h"
 #include "src/importers/rocprof_csv/rocprof_csv.h"
+#include "src/importers/rocprof_db/rocprof_db.h"
 #include "src/importers/rocprof_json/rocprof_json.h"
 #include "src/importers/rpd/rpd.h"
 #include "src/importers/trainer_state/trainer_state.h"
@@ -37,12 +39,14 @@ namespace {
 constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,
     &kNvprofImporter,
+    &kGpuTableImporter,
     &kXlaImporter,
     &kTrainerStateImporter,
     &kBenchmarkLogImporter,
     &kMemoryTimelineImporter,
     &kRocpdImporter,
     &kRocprofCsvImporter,
+    &kRocprofDatabaseImporter,
     &kRocprofJsonImporter,
     &kRpdImporter,
     &kKinetoImporter,

@@ -41,15 +41,9 @@ constexpr OtherFormat kRocprof = {"a table of rocprofv3 without times of kernels
 constexpr OtherFormat kExecutionTrace = {
     "an execution trace of PyTorch (operators and tensors, no times of GPUs)",
     "give the trace that torch.profiler wrote beside it (export_chrome_trace('trace.json'))"};
-constexpr OtherFormat kRocprofDatabase = {"a database of rocprof",
-                                          "give the results.json that rocprof writes beside it"};
 constexpr OtherFormat kSpeedscope = {
     "a profile of speedscope, as py-spy writes it, with samples of the host and nothing of a GPU",
     kRecordWithNsys};
-constexpr OtherFormat kEventTable = {
-    "a table of single GPU operations by nsys stats, as JSON",
-    "give the export that nsys stats made it of (REPORT.sqlite), or REPORT.nsys-rep itself"};
-
 // Of XLA: an XSpace begins with its first plane, which mostly is a host or a device, by its number or name
 // (tsl/profiler/protobuf/xplane.proto).
 constexpr auto kSigns = std::to_array<Sign>({
@@ -63,9 +57,6 @@ constexpr auto kSigns = std::to_array<Sign>({
     {R"("resultType":"vector")", 80, kPrometheus},
     {R"("resultType": "vector")", 120, kPrometheus},
     {"https://www.speedscope.app/file-format-schema.json", 200, kSpeedscope},
-    {"\"Start(sec)\":", 60, kEventTable},
-    {"\"Start(nsec)\":", 60, kEventTable},
-    {"\"Start (ns)\":", 60, kEventTable},
     {R"("Counter_Name")", 400, kRocprof},
     {R"("Sample_Timestamp")", 40, kRocprof},
     {R"("Alloc_Flags")", 100, kRocprof},
@@ -89,11 +80,7 @@ bool Shows(const Input& input, const Sign& sign) {
 }  // namespace
 
 std::optional<OtherFormat> FindOtherFormat(const Input& input) {
-  if (const sqlite::Database* database = input.database()) {
-    if (database->Has("StringIds")) return std::nullopt;  // of Nsight Systems
-    if (database->Has("KERN")) return kRocprofDatabase;
-    return std::nullopt;
-  }
+  if (input.database() != nullptr) return std::nullopt;
   for (const Sign& sign : kSigns)
     if (Shows(input, sign)) return sign.format;
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/gpu_table/words/gpu_table_words.h"
 #include "src/importers/kineto/words/kineto_words.h"
 #include "src/importers/nsys/words/nsys_words.h"
 #include "src/importers/nvidia_smi/words/nvidia_smi_words.h"
@@ -22,7 +23,7 @@ namespace {
 constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
                                &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
                                &kRocprofV3Words,   &kRpdWords,        &kTimelineWords,   &kSpanTraceWords,
-                               &kSummaryWords,     &kNvprofWords};
+                               &kSummaryWords,     &kNvprofWords,     &kGpuTableWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {
