@@ -38,7 +38,9 @@ struct ServingLog {
   int64_t starts = 0;
   double start_ns = 0;
   std::optional<double> weights_ns, download_ns, compile_ns, capture_ns;
-  std::optional<double> build_ns;           // of kernels that a library compiles meanwhile, as AITER prints
+  std::optional<double> build_ns;  // of kernels that a library compiles meanwhile, as AITER prints
+  std::string last_stage;  // of a start that does not end, the part that it is in, "" where lines do not say
+  int64_t untuned_shapes = 0;               // of matrix products for which a library finds no tuned kernel
   std::string error;                        // the exception that the engine died of, "" for none
   std::optional<MemoryTaken> memory_taken;  // where that found no memory and says who holds it
 

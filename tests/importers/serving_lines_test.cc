@@ -329,6 +329,47 @@ TEST(ServingLines, OfAStartAloneTellWhatTookItsTime) {
   EXPECT_DOUBLE_EQ(log.capture_ns.value_or(0), 14e9);
 }
 
+TEST(ServingLines, OfAStartWithoutAnEndTellItsPart) {
+  const std::string arguments =
+      "[2026-03-27 09:31:17] server_args=ServerArgs(model_path='m', max_running_requests=1, "
+      "cpu_offload_gb=48, disable_cuda_graph=False)\n";
+  const std::string begins = "[2026-03-27 09:31:30 TP0] Load weight begin. avail mem=18.7 GB\n",
+                    ends = "[2026-03-27 09:31:49 TP0] Load weight end. elapsed=24.17 s, mem usage=1.50 GB.\n",
+                    captures = "[2026-03-27 09:31:49 TP0] Capture cuda graph begin. This can take long.\n",
+                    captured = "[2026-03-27 09:32:09 TP0] Capture cuda graph end. Time elapsed: 20.31 s.\n",
+                    ready = "[2026-03-27 09:32:20] The server is fired up and ready to roll!\n";
+  const ServingLog cut = test::ReadLog(arguments + begins + ends + captures).serving_log;
+  EXPECT_EQ(cut.last_stage, "the capture of CUDA graphs");
+  EXPECT_EQ(cut.settings.at("host_weights_gb"), "48");
+  EXPECT_EQ(cut.settings.at("max_running_requests"), "1");
+  EXPECT_EQ(test::ReadLog(arguments + begins).serving_log.last_stage, "the reading of the weights");
+  EXPECT_EQ(test::ReadLog(arguments + begins + ends).serving_log.last_stage, "");
+  const ServingLog whole = test::ReadLog(arguments + begins + ends + captures + captured + ready).serving_log;
+  EXPECT_EQ(whole.last_stage, "");
+  EXPECT_DOUBLE_EQ(whole.capture_ns.value_or(0), 20.31e9);
+}
+
+TEST(ServingLines, TellOfSlowerKernels) {
+  const ServingLog log =
+      test::ReadLog(
+          std::string(kVllm) +
+          "(APIServer pid=1) INFO 03-19 03:23:59 [gptq_marlin.py:233] Detected that the model can run with "
+          "gptq_marlin, however you specified quantization=gptq explicitly, so forcing gptq. Use "
+          "quantization=gptq_marlin for faster inference\n"
+          "[aiter] shape is M:32768, N:20480, K:3072, not found tuned config in /tmp/a.csv, will use "
+          "default config!\n"
+          "[aiter] shape is M:16, N:20480, K:3072, not found tuned config in /tmp/a.csv, will use default "
+          "config!\n"
+          "[aiter] shape is M:16, N:3072, K:8192, not found tuned config in /tmp/a.csv, will use default "
+          "config!\n"
+          "INFO 03-25 23:20:14 [backends.py:390] Compiling a graph for compile range (1, 32768) takes 87.88 "
+          "s\n")
+          .serving_log;
+  EXPECT_EQ(log.settings.at("forced_quantization"), "gptq");
+  EXPECT_EQ(log.settings.at("faster_quantization"), "gptq_marlin");
+  EXPECT_EQ(log.untuned_shapes, 2);
+}
+
 TEST(ServingLines, TimesThatNoLoadTakesAreNone) {
   const std::string many(400, '9');
   const auto start = [](const std::string& time) {

@@ -47,6 +47,11 @@ std::optional<int64_t> CountOf(const ServingLog& log, const char* name) {
   return number;
 }
 
+std::optional<std::string> TextOf(const ServingLog& log, const char* name) {
+  const auto found = log.settings.find(name);
+  return found == log.settings.end() ? std::nullopt : std::optional(found->second);
+}
+
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   KnownMean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
@@ -183,6 +188,19 @@ const RelationOf<ServingRow>& ServingRelation() {
               "1 where CUDA graphs are switched off by argument; unknown where the log does not print it.")
           .Column("default_moe", &ServingRow::default_moe, Unit::kNone,
                   "1 where the server says that it has no tuned kernel of experts for this GPU.")
+          .Column("untuned_shapes", &ServingRow::untuned_shapes, Unit::kCount,
+                  "Shapes of weights for whose products a library says that it has no tuned kernel (AITER).")
+          .Column("host_weights_bytes", &ServingRow::host_weights_bytes, Unit::kBytes,
+                  "What each GPU may leave of its weights in the host's memory (--cpu-offload-gb); unknown "
+                  "where the log does not print it.")
+          .Column("forced_quantization", &ServingRow::forced_quantization, Unit::kText,
+                  "Kernels of quantised weights that the arguments force, where the server says that it has "
+                  "faster ones; unknown where it does not.")
+          .Column("faster_quantization", &ServingRow::faster_quantization, Unit::kText,
+                  "The ones that it says are faster.")
+          .Column("last_stage", &ServingRow::last_stage, Unit::kText,
+                  "Of a start that the log does not show to the end, the part that it is in; unknown where "
+                  "lines do not say.")
           .Column(
               "starts", &ServingRow::starts, Unit::kCount,
               "Starts of which the log has the first line and the one that says that it is ready; unknown "
@@ -207,8 +225,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   if (serving.empty()) return {};
   ServingRow row;
   row.program = serving.program;
-  if (const auto device = serving.settings.find("device"); device != serving.settings.end())
-    row.accelerator = device->second;
+  row.accelerator = TextOf(serving, "device");
   if (!serving.error.empty()) row.error = serving.error;
   if (const std::string_view remedy = ErrorRemedy(serving.error); !remedy.empty()) row.remedy = remedy;
   if (serving.memory_taken) {
@@ -225,6 +242,14 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
     row.eager = eager->second == "True";
   row.default_moe = serving.settings.contains("moe_config");
   row.build_ns = serving.build_ns;
+  row.untuned_shapes = serving.untuned_shapes;
+  constexpr double kBytesOfGb = 1024.0 * 1024 * 1024;  // as both engines count them
+  if (serving.settings.contains("host_weights_gb"))
+    row.host_weights_bytes =
+        static_cast<double>(CountOf(serving, "host_weights_gb").value_or(0)) * kBytesOfGb;
+  row.forced_quantization = TextOf(serving, "forced_quantization");
+  row.faster_quantization = TextOf(serving, "faster_quantization");
+  if (!serving.last_stage.empty()) row.last_stage = serving.last_stage;
   if (serving.starts > 0) {
     row.starts = serving.starts;
     row.start_ns = serving.start_ns;

@@ -32,6 +32,9 @@ struct ServingRow {
   std::optional<std::string> error, remedy;
   std::optional<double> gpu_memory_bytes, others_memory_bytes;
   bool default_moe = false;
+  int64_t untuned_shapes = 0;
+  std::optional<double> host_weights_bytes;
+  std::optional<std::string> forced_quantization, faster_quantization, last_stage;
   std::optional<int64_t> starts;
   std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns;
 };

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -45,24 +46,50 @@ std::optional<double> SecondsOfWeights(std::string_view line) {
   return (hours.empty() ? 0 : std::stoi(hours)) * 3600 + minutes * 60 + rest;
 }
 
-// "torch.compile took 67.71 s in total", of vLLM.
+// "torch.compile took 67.71 s in total", "Compiling a graph for compile range (1, 32768) takes 87.88 s", of
+// vLLM.
 std::optional<double> SecondsOfCompiling(std::string_view line) {
-  static const RE2 took(R"(torch\.compile (?:takes|took) (\d{1,7}(?:\.\d+)?) s in total)");
+  static const RE2 took(
+      R"((?:torch\.compile (?:takes|took)|Compiling a graph for [\w ]+(?:\([\d, ]+\) |\d+ )?takes) (\d{1,7}(?:\.\d+)?) s\b)");
   double seconds = 0;
-  if (!Tells(line, "torch.compile t") ||
+  if ((!Tells(line, "torch.compile t") && !Tells(line, "Compiling a graph for ")) ||
       !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
     return std::nullopt;
   return seconds;
 }
 
-// "Graph capturing finished in 17 secs, took 0.86 GiB", of vLLM.
+// "Graph capturing finished in 17 secs, took 0.86 GiB", of vLLM, "Capture cuda graph end. Time elapsed: 17.33
+// s.", of SGLang.
 std::optional<double> SecondsOfCapture(std::string_view line) {
-  static const RE2 took(R"(Graph capturing finished in (\d{1,7}) secs)");
+  static const RE2 took(R"((?:Graph capturing finished in|graph end\. Time elapsed:) (\d{1,7}(?:\.\d+)?) s)");
   double seconds = 0;
-  if (!Tells(line, "Graph capturing finished") ||
+  if ((!Tells(line, "Graph capturing finished") && !Tells(line, " graph end. Time")) ||
       !RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), took, &seconds))
     return std::nullopt;
   return seconds;
+}
+
+// The part of a start that a line begins, "" where it ends one; nothing for other lines.
+std::optional<std::string_view> StageOf(std::string_view line) {
+  struct Stage {
+    std::string_view words, name;
+  };
+  static constexpr std::array kStages = std::to_array<Stage>({
+      {"Starting to load model", "the reading of the weights"},
+      {"Load weight begin", "the reading of the weights"},
+      {"Loading weights took", ""},
+      {"Load weight end", ""},
+      {"Model loading took", ""},
+      {"Dynamo bytecode transform time", "compiling"},
+      {"torch.compile t", ""},
+      {"Capture cuda graph begin", "the capture of CUDA graphs"},
+      {"Capturing CUDA graph", "the capture of CUDA graphs"},
+      {"Capture cuda graph end", ""},
+      {"Graph capturing finished", ""},
+  });
+  for (const auto& [words, name] : kStages)
+    if (Tells(line, words)) return name;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -78,6 +105,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     began_ = last_ = time();
     lines_ = 0;
     weights_ns_ = download_ns_ = compile_ns_ = capture_ns_ = 0;
+    stage_ = {};
     return;
   }
   if (!began_) return;
@@ -86,6 +114,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     return;
   }
   if (const auto now = time(); now && *now >= *began_) last_ = now;
+  if (const auto stage = StageOf(line)) stage_ = *stage;
   if (const auto seconds = SecondsOfWeights(line))
     weights_ns_ = std::max(weights_ns_, *seconds * kNsOfSecond);
   if (const auto seconds = SecondsOfDownload(line))
@@ -119,6 +148,7 @@ void ServerStartReader::End() {
 }
 
 void ServerStartReader::Finish(ServingLog& log) const {
+  if (began_) log.last_stage = stage_;
   if (starts_ == 0) return;
   log.starts = starts_;
   log.start_ns = start_ns_;

@@ -254,6 +254,17 @@ void ServingLinesReader::Settings(std::string_view line) {
   }
   if (Has(line, "Performance might be sub-optimal! Config file not found"))
     log_.settings["moe_config"] = "default";
+  // "you specified quantization=gptq explicitly, so forcing gptq. Use quantization=gptq_marlin for faster
+  // inference"
+  static const RE2 faster(R"(so forcing (\w+)\. Use quantization=(\w+) for faster)");
+  if (Has(line, " for faster inference") && RE2::PartialMatch(line, faster, &first, &second)) {
+    log_.settings["forced_quantization"] = first;
+    log_.settings["faster_quantization"] = second;
+  }
+  // "shape is M:32768, N:20480, K:3072, not found tuned config in ...", of AITER.
+  static const RE2 untuned(R"(shape is M:\d+, N:(\d+), K:(\d+),? not found tuned config)");
+  if (Has(line, "not found tuned config") && RE2::PartialMatch(line, untuned, &first, &second))
+    untuned_.emplace(first, second);
   // As key of a dictionary, or as argument of a call. Both engines print their arguments on long lines.
   struct Argument {
     const char *words, *name;
@@ -270,6 +281,7 @@ void ServingLinesReader::Settings(std::string_view line) {
                                {"disable_cuda_graph", "eager"},
                                {"kv_cache_dtype", "kv_cache_dtype"},
                                {"quantization", "quantization"},
+                               {"cpu_offload_gb", "host_weights_gb"},
                                {"disaggregation_mode", "disaggregation_mode"}});
   static const RE2 value(R"(^'?[=:] ?'?(\d+|True|False|[a-z][\w.-]*))");
   for (const auto& [words, name] : kArguments) {
@@ -292,6 +304,7 @@ bool ServingLinesReader::Starts(std::string_view line) {
 
 ServingLog ServingLinesReader::Finish() {
   start_.Finish(log_);
+  log_.untuned_shapes = static_cast<int64_t>(untuned_.size());
   double build_seconds = 0;
   for (const auto& [module, took] : builds_) build_seconds += took;
   if (build_seconds > 0) log_.build_ns = build_seconds * 1e9;

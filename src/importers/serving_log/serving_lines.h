@@ -6,8 +6,10 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "src/importers/serving_log/server_start.h"
 #include "src/trace/serving_progress.h"
@@ -40,7 +42,8 @@ class ServingLinesReader {
   ServerStartReader start_;
   std::string_view server_;
   bool serves_ = false, engine_failed_ = false;
-  std::map<std::string, double, std::less<>> builds_;  // of kernels, by their module, in seconds
+  std::set<std::pair<std::string, std::string>> untuned_;  // columns and depth of weights
+  std::map<std::string, double, std::less<>> builds_;      // of kernels, by their module, in seconds
   // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
   int64_t requests_ = 0;
   double prompt_ms_ = 0, prompt_tokens_ = 0;

@@ -71,9 +71,11 @@ std::string ServingText(const ReportTable& serving) {
   const ServingCells cells(serving);
   std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
   if (cells.Number("lines") == 0)
-    return text + (cells.Has("error")      ? "it ended before it answered a request"
-                   : cells.Has("start_ns") ? StartText(cells)
-                                           : "lines of its start, and none of its load");
+    return text + (cells.Has("error")        ? "it ended before it answered a request"
+                   : cells.Has("start_ns")   ? StartText(cells)
+                   : cells.Has("last_stage") ? fmt::format("lines of its start, which end in {}",
+                                                           cells.Text("last_stage", Unit::kText))
+                                             : "lines of its start, and none of its load");
   if (!HasRequests(serving)) return text + "no request in any of its lines";
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
