@@ -29,6 +29,10 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      {"outofmemory", "out of memory"},
      "Start a process for each GPU (torchrun --nproc_per_node=gpu, DistributedDataParallel) in place of "
      "nn.DataParallel, which gathers on its first GPU what all compute, and give each a smaller batch"},
+    {"test ",
+     {"nccl failure"},
+     "Run it again with NCCL_DEBUG=WARN, which names the call of NCCL that failed, and mend that: until then "
+     "the test shows none of the sizes behind it"},
     {"static tls block",
      {"cannot allocate memory"},
      "Load the library that it names before the others: import it first, or name it in LD_PRELOAD"},

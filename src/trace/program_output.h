@@ -66,6 +66,8 @@ struct ProgramOutput {
   std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
+  ProgramWait collection;         // of garbage, as Julia's @time prints
+  bool collects_for_gpu = false;  // whether most of that is allocating the GPU's memory
   ProgramRequests requests;
   std::vector<ProgramFigure> figures;  // rates first, then times, the greatest sum first
   std::optional<ProgramScaling> scaling;
@@ -79,7 +81,9 @@ struct ProgramOutput {
   std::optional<MemoryTaken> memory_taken;
 
   // Whether it tells where time goes.
-  bool timed() const { return !parts.empty() || data.lines > 0 || communication.lines > 0; }
+  bool timed() const {
+    return !parts.empty() || data.lines > 0 || communication.lines > 0 || collection.lines > 0;
+  }
   bool measured() const { return !transfers.empty() || !benchmarks.empty(); }
   bool empty() const {
     return !timed() && !measured() && figures.empty() && skipped_batches == 0 && error.empty();

@@ -12,6 +12,30 @@
 namespace dladvisor {
 namespace {
 
+TEST(RequestBenchmarks, PrintedWithoutAnAnswerOrCutSayWhatTheyAre) {
+  const std::string head = "============ Serving Benchmark Result ============\nSuccessful requests:   ";
+  EXPECT_THAT(test::RefusalOf(head + "0\nBenchmark duration (s):    100.00\nMean TTFT (ms):    0.00\n"),
+              testing::HasSubstr("a benchmark of a server without a request that was answered"));
+  EXPECT_THAT(test::RefusalOf(head + "100\nBenchmark duration (s):    100.00\nMean TTFT (ms):    "),
+              testing::HasSubstr("that names no time until the first token"));
+}
+
+TEST(TransferTests, ThatFailSaySo) {
+  const ProgramOutput output = test::ReadProgram(
+      "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw "
+      "  "
+      "busbw #wrong\n"
+      "           8             2     float     sum      -1     30.00    0.00    0.00      0     30.00    "
+      "0.00  "
+      "  0.00      0\n"
+      "       32768          8192     float     sum      -1     30.16    1.09    1.90      0     30.16    "
+      "1.09  "
+      "  1.90      0\n"
+      "node1: Test NCCL failure common.cu:1005 'unhandled system error / '\n"
+      " .. node1 pid 1: Test failure common.cu:891\n");
+  EXPECT_EQ(output.error, "Test NCCL failure common.cu:1005 'unhandled system error");
+}
+
 constexpr const char* kDevices =
     "# nThread 1 nGpus 2 minBytes 8 maxBytes 1073741824 step: 2(factor) warmup iters: 5 iters: 20 "
     "validation: 1\n"

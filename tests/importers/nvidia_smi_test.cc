@@ -301,6 +301,20 @@ constexpr char kTable[] =
     "| Processes:                                                                            |\n"
     "|    0   N/A  N/A      1234      C   python                                     996MiB |\n";
 
+TEST(SmiTable, LooksOfATerminalAreNoLog) {
+  std::string calls;
+  for (int i = 0; i < 40; ++i)
+    calls +=
+        "julia> @time forward(x)\n  0.200000 seconds (8.72 k CPU allocations: 357.484 KiB) (84 GPU "
+        "allocations: 9.032 GiB, 90.00% gc time of which 99.70% spent allocating)\n";
+  const Trace trace = test::ReadLog(calls + kTable);
+  EXPECT_EQ(trace.format, "program log");
+  EXPECT_EQ(trace.program_output.collection.lines, 40);
+  EXPECT_NEAR(trace.program_output.collection.part, 7.2e9, 1e3);
+  EXPECT_TRUE(trace.program_output.collects_for_gpu);
+  EXPECT_EQ(test::ReadLog(std::string(kTable) + kTable).format, "nvidia-smi");
+}
+
 TEST(SmiTable, RepeatedAmongOtherLines) {
   const Trace trace =
       test::ReadLog("Every 2.0s: nvidia-smi      node7: Tue Jan  6 16:47:43 2026\n\n" + std::string(kTable) +

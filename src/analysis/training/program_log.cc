@@ -106,6 +106,13 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column("communication_share", &ProgramLogRow::communication_share, Unit::kRatio,
                   "Part of a total that lines print as communication; unknown without.")
           .Column("communication_lines", &ProgramLogRow::communication_lines, Unit::kCount, "These lines.")
+          .Column("collection_share", &ProgramLogRow::collection_share, Unit::kRatio,
+                  "Part of the times that Julia's @time prints which goes to collecting garbage; unknown "
+                  "without.")
+          .Column("collection_ns", &ProgramLogRow::collection_ns, Unit::kNanoseconds, "That time.")
+          .Column("collection_lines", &ProgramLogRow::collection_lines, Unit::kCount, "These lines.")
+          .Column("collects_for_gpu", &ProgramLogRow::collects_for_gpu, Unit::kNone,
+                  "1 where most of that is allocating the GPU's memory; unknown without such lines.")
           .Column("requests", &ProgramLogRow::requests, Unit::kCount,
                   "Requests that a server answered, as its log lists them; unknown of others.")
           .Column("request_ns", &ProgramLogRow::request_ns, Unit::kNanoseconds, "Mean time of one.")
@@ -200,6 +207,12 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   row.data_lines = IfAny(output.data.lines);
   row.communication_share = ShareOf(output.communication);
   row.communication_lines = IfAny(output.communication.lines);
+  row.collection_share = ShareOf(output.collection);
+  row.collection_lines = IfAny(output.collection.lines);
+  if (row.collection_lines) {
+    row.collection_ns = output.collection.part;
+    row.collects_for_gpu = output.collects_for_gpu;
+  }
   if (const ProgramRequests& asked = output.requests; asked.requests > 0 && output.duration_ns) {
     row.requests = asked.requests;
     row.request_ns = asked.ns / static_cast<double>(asked.requests);

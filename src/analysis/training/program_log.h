@@ -20,7 +20,9 @@ struct ProgramLogRow {
   std::optional<std::string> kind, name;
   std::optional<int64_t> count, done, total, since;
   std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share;
-  std::optional<int64_t> data_lines, communication_lines, requests, slots, gpus;
+  std::optional<double> collection_ns, collection_share;
+  std::optional<int64_t> data_lines, communication_lines, collection_lines, requests, slots, gpus;
+  std::optional<bool> collects_for_gpu;
   std::optional<double> request_ns, in_flight;
   std::optional<std::string> figures, measured, slowest_time;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;

@@ -3,6 +3,7 @@
 
 #include <re2/re2.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
 #include <cmath>
@@ -18,6 +19,8 @@ using Values = std::map<std::string, double, std::less<>>;
 constexpr double kMillisecond = 1e6, kSecond = 1e9;
 constexpr double kMostRequests = 1e15;  // more are no count
 constexpr size_t kLongestOfResult = 160;
+constexpr std::string_view kNoAnswer = "without a request that was answered",
+                           kNoFirstToken = "that names no time until the first token";
 
 // The name of a value in lines and in JSON.
 struct Value {
@@ -97,6 +100,15 @@ std::vector<RequestBenchmark> RequestLinesReader::Finish() const {
   for (const Values& values : results_)
     if (const auto made = Made(values, false)) benchmarks.push_back(*made);
   return benchmarks;
+}
+
+std::string_view RequestLinesReader::Lacks() const {
+  if (results_.empty() || !Finish().empty()) return "";
+  const bool none = std::ranges::all_of(results_, [](const Values& values) {
+    const auto requests = values.find("successful requests");
+    return requests != values.end() && requests->second < 1;
+  });
+  return none ? kNoAnswer : kNoFirstToken;
 }
 
 std::optional<RequestBenchmark> RequestsOfJson(std::string_view text) {

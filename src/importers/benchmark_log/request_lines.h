@@ -19,6 +19,8 @@ class RequestLinesReader {
   bool Line(std::string_view line);
   // Results that count requests and name a time until the first token.
   std::vector<RequestBenchmark> Finish() const;
+  // What results are in words where none of them has both, "" where one has, or there are none.
+  std::string_view Lacks() const;
 
  private:
   bool within_ = false;                                              // a result's lines

@@ -32,7 +32,8 @@ class TelemetryLog {
   bool LeavesOutCutLine();
 
   Trace& trace() { return trace_; }
-  size_t samples() const { return trace_.telemetry.size(); }
+  size_t samples() const { return trace_.telemetry.size(); }  // numbers
+  size_t rows() const { return sample_ + (trace_.telemetry.size() > begin_); }
 
   // `what` names the format in messages. Throws Error where there is no sample.
   Trace Finish(const std::string& path, const std::string& what);

@@ -71,6 +71,9 @@ class LogReader {
   // Whether the error is a server's: of a program that is no server only what an engine dies of.
   bool EndsServer() const;
 
+  // Of the results of a server's benchmark that it prints, what they are where nothing is known of them.
+  std::string_view LacksOfBenchmarks() const { return benchmarks_.Lacks(); }
+
   // What a program that is no training shows of its time; empty where nothing.
   ProgramOutput Program() const;
 

@@ -64,6 +64,7 @@ void OtherLinesReader::Line(std::string_view line) {
     if (values_.size() <= kMostOfGpus) values_.emplace(line.substr(std::min(line.find(','), line.size())));
   }
   Profile(line);
+  Collection(line);
   if (program_.empty())
     for (const Mark& mark : kMarks)
       if (line.find(mark.words) != std::string_view::npos) {
@@ -86,10 +87,11 @@ void OtherLinesReader::Line(std::string_view line) {
   if ((line.find("kip") != std::string_view::npos) && RE2::PartialMatch(line, skipped)) ++skipped_batches_;
   // What stops a program without an exception.
   static const RE2 stop(
-      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Exited with exit code \d+|CUDA out of memory))");
+      R"((python\S*: can't open file .{1,200}?: \[Errno \d+\] [\w ]+|error loading model: .{1,100}|\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO [A-Z ]+|Test (?:NCCL|RCCL|CUDA|HIP) failure \S+:\d+ '[^'/]{0,99}[^'/ ]|Exited with exit code \d+|CUDA out of memory))");
   if (stop_.empty() && !RE2::PartialMatch(line, told) &&
       (line.find("rror") != std::string_view::npos || line.find("out of memory") != std::string_view::npos ||
-       line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos))
+       line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos ||
+       line.starts_with("Test ") || line.find(" Test ") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
 }
 
@@ -111,9 +113,30 @@ void OtherLinesReader::Profile(std::string_view line) {
   }
 }
 
+// Julia's @time: "0.172594 seconds (8.72 k CPU allocations: 357.484 KiB) (84 GPU allocations: 9.032
+// GiB, 92.26% gc time of which 99.70% spent allocating)".
+void OtherLinesReader::Collection(std::string_view line) {
+  static const RE2 timed(R"((\d{1,7}\.\d+) seconds \(.*?)"),
+      collects(R"((\d{1,3}\.\d+)% gc time(?: of which (\d{1,3}\.\d+)% spent allocating)?)");
+  if (line.find(" seconds (") == std::string_view::npos) return;
+  double seconds = 0, percent = 0;
+  std::string allocating;
+  if (!RE2::PartialMatch(line, timed, &seconds)) return;
+  RE2::PartialMatch(line, collects, &percent, &allocating);
+  if (percent > 100 || (percent == 0 && line.find(" allocation") == std::string_view::npos)) return;
+  ++collection_.lines;
+  collection_.whole += seconds * 1e9;
+  collection_.part += seconds * 1e9 * percent / 100;
+  allocating_seconds_ += seconds * percent / 100 * Number(allocating).value_or(0) / 100;
+}
+
 void OtherLinesReader::AddTo(ProgramOutput& output) const {
   output.program = program_;
   output.full_memories = full_memories_;
+  if (collection_.part > 0) {
+    output.collection = collection_;
+    output.collects_for_gpu = allocating_seconds_ * 1e9 > collection_.part / 2;
+  }
   if (skipped_batches_ >= kLeastFullMemories) output.skipped_batches = skipped_batches_;
   if (output.error.empty()) output.error = stop_;
 }

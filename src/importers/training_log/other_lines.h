@@ -27,6 +27,7 @@ class OtherLinesReader {
 
  private:
   void Profile(std::string_view line);
+  void Collection(std::string_view line);
 
   OtherReportsReader reports_;
   std::string_view program_;
@@ -40,6 +41,8 @@ class OtherLinesReader {
   double data_seconds_ = 0, batch_seconds_ = 0;
   int64_t full_memories_ = 0;  // lines that tell of these
   int64_t skipped_batches_ = 0;
+  ProgramWait collection_;
+  double allocating_seconds_ = 0;  // of that
 };
 
 }  // namespace dladvisor::training_log

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/training_log_importer.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -92,15 +94,25 @@ constexpr const char* kSaveAlone = "save what the program printed to a file of i
 // More lines for each number than any table has: other output, with a table at the start of each job.
 constexpr size_t kMostLinesOfNumber = 10;
 
+// A look or two at the GPUs within what a terminal shows of other things is no log of theirs.
+constexpr size_t kMostLooks = 2, kMostLinesOfTable = 2;
+
+bool IsOfOtherThings(LogReader& reader) {
+  const auto others = static_cast<size_t>(reader.lines() - reader.lines_of_tables());
+  const size_t gpus = std::max<size_t>(1, reader.tables.log.trace().devices.size());
+  return reader.tables.log.rows() <= kMostLooks * gpus &&
+         others > kMostLinesOfTable * static_cast<size_t>(reader.lines_of_tables());
+}
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   LogReader reader;
   ReadLines(source, reader);
   TrainingLog log = reader.Finish();
   const size_t numbers = reader.tables.log.samples();
-  const bool tables =
-      numbers > 0 && (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
-                                          kMostLinesOfNumber * numbers);
+  const bool tables = numbers > 0 && !(log.empty() && IsOfOtherThings(reader) && reader.Program().timed()) &&
+                      (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
+                                           kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
   if (reader.quotes()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
   if (log.iterations.empty() && !serving.empty()) {
@@ -145,6 +157,10 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
   if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
+    if (const std::string_view lacks = reader.LacksOfBenchmarks(); !lacks.empty())
+      throw WrongKind(
+          source.name(), fmt::format("the result of a benchmark of a server {}", lacks),
+          "see in the server's log and in what the client prints why, and run it again to its end");
     const auto refusal = reader.others.Refuse();
     if (!refusal.what.empty()) throw WrongKind(source.name(), refusal.what, refusal.next_step);
     return std::nullopt;

@@ -84,6 +84,9 @@ std::string ProgramText(const ReportTable& program) {
   else if (cells.Has("communication_share"))
     text += fmt::format("{} of the time that it prints is communication",
                         cells.Text("communication_share", Unit::kRatio));
+  else if (cells.Has("collection_share"))
+    text += fmt::format("{} of the time that it prints goes to collecting garbage",
+                        cells.Text("collection_share", Unit::kRatio));
   else if (cells.Has("requests"))
     text += fmt::format("{} requests of {} each, {} at once on average", cells.Count("requests"),
                         cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
@@ -119,6 +122,7 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
                                 cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
+  if (cells.Has("collection_share")) add("Collecting Garbage", cells.Text("collection_share", Unit::kRatio));
   if (cells.Has("measured")) add("Measured", cells.Text("measured", Unit::kText));
   if (cells.Has("figures")) add("It Prints", cells.Text("figures", Unit::kText));
   if (cells.Has("error")) add("Ended With", cells.Text("error", Unit::kText));
