@@ -56,6 +56,18 @@ TEST(TrainingLog, WhatDiffersByRoundingIsNotSlow) {
   EXPECT_EQ(rows[10].slow, true);
 }
 
+TEST(TrainingLog, APhaseThatIsSlowForLongIsNoWarmup) {
+  TraceBuilder b;
+  std::vector<double> times(30, 1000);
+  times.resize(130, 100);
+  for (size_t i = 30; i < times.size(); i += 3) times[i] = 101;
+  Add(b, times);
+  const auto rows = Rows(b);
+  EXPECT_TRUE(rows[0].warmup);
+  EXPECT_FALSE(rows[1].warmup);
+  EXPECT_EQ(rows[1].slow, true);
+}
+
 TEST(TrainingLog, SlowLinesAndWarmup) {
   TraceBuilder b;
   Add(b, {300, 200, 100, 101, 102, 100, 99, 100, 160, 100, 104});

@@ -32,5 +32,20 @@ TEST(EpochClock, EpochsTakeWhatLiesBetweenTheirTimes) {
   test::ExpectSeconds(minutes, 2, 300);
 }
 
+TEST(EpochClock, LinesThatBeginWithAClockTellItOfTheirEpoch) {
+  std::string text;
+  for (int epoch = 1; epoch <= 12; ++epoch) {
+    const int now = (86'340 + 30 * epoch) % 86'400;
+    for (const char* of : {"Dataset 00 | ARI 0.063", "Dataset 01 | ARI 0.093"})
+      text += fmt::format("{:02}:{:02}:{:02}  [Pretrain] Epoch {:03} | {} | Avg Loss 18.{}\n", now / 3600,
+                          now / 60 % 60, now % 60, epoch, of, epoch);
+  }
+  const TrainingLog log = test::ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 11u);
+  EXPECT_TRUE(log.of_epochs);
+  test::ExpectSeconds(log, 0, 30);
+  test::ExpectSeconds(log, 10, 30);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -50,6 +50,25 @@ TEST(GeneralLines, ATimeWithoutAUnitIsNoSecondWhereWhatIsLeftContradictsIt) {
   for (const TrainingIteration& row : log(5).iterations) EXPECT_FALSE(row.elapsed_ns);
 }
 
+TEST(GeneralLines, AClockWithoutADateTellsWhatPasses) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 300, 10, [](int step) {
+    const int seconds = (86'340 + 3 * step) % 86'400;  // over midnight
+    return fmt::format("[{:02}:{:02}:{:02}] Batch {}/312500 | Loss: 9.5 | ETA: 94.3h", seconds / 3600,
+                       seconds / 60 % 60, seconds % 60, step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 30u);
+  for (size_t i = 1; i < log.iterations.size(); ++i) ExpectSeconds(log, i, 3);
+}
+
+TEST(GeneralLines, ThatPlaySaySo) {
+  const auto plays = [](const char* form) {
+    return ReadTrainingLog(LinesOf(1, 30, 1, [&](int step) { return fmt::format(fmt::runtime(form), step); }))
+        .settings.contains("plays");
+  };
+  EXPECT_TRUE(plays("[step={}] episode=880 return=-115.7 length=5 loss=64.9 time 0.25 s/step"));
+  EXPECT_FALSE(plays("[step={}] loss=64.9 time 0.25 s/step"));
+}
+
 TEST(GeneralLines, ARateForEachGpuKeepsItsThousand) {
   const TrainingLog log = ReadTrainingLog(LinesOf(
       0, 20, 1, [](int step) { return fmt::format("step {} loss 3.0 tok/s 12.5k/gpu lr 1e-4", step); }));

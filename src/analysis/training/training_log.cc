@@ -81,12 +81,28 @@ void MarkSlow(std::vector<TrainingLogRow>& rows, const Rows& group) {
   }
 }
 
+// What is slow for longer than this share of an attempt, and so many lines, is a phase of the training.
+constexpr double kMostOfWarmup = 0.1;
+constexpr size_t kMostLinesOfWarmup = 20;
+
+double TimeOf(const TrainingLogRow& row) {
+  return row.elapsed_ns.value_or(0) * static_cast<double>(row.covers.value_or(1));
+}
+
 // The first line of an attempt, and what follows it as long as that is slow.
 void MarkWarmup(std::vector<TrainingLogRow>& rows) {
   for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
     while (end < rows.size() && rows[end].attempt == rows[begin].attempt) ++end;
     if (end - begin < kLeastOfAttempt) continue;
-    for (size_t i = begin; i < end && (i == begin || rows[i].slow == true); ++i) rows[i].warmup = true;
+    size_t steady = begin + 1;
+    while (steady < end && rows[steady].slow == true) ++steady;
+    double all = 0, slow = 0;
+    for (size_t i = begin; i < end; ++i) {
+      all += TimeOf(rows[i]);
+      if (i > begin && i < steady) slow += TimeOf(rows[i]);
+    }
+    if (steady - begin > kMostLinesOfWarmup && slow > kMostOfWarmup * all) steady = begin + 1;
+    for (size_t i = begin; i < steady; ++i) rows[i].warmup = true;
   }
 }
 

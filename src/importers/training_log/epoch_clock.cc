@@ -19,15 +19,27 @@ constexpr size_t kLeastRowsOfClock = 2;
 
 }  // namespace
 
+// "12:35:37  Epoch 002 | Avg Loss 18.9": of the lines of an epoch the first.
+void EpochClockReader::LineWithClock(std::string_view line) {
+  static const RE2 form(R"((?i)^[^=]{0,40}?\bepoch[ :#\[]{1,3}(\d{1,6})\b)");
+  const auto clock = ClockOfLine(line);
+  int64_t epoch = 0;
+  if (clock && RE2::PartialMatch(line, form, &epoch) && epoch != epoch_)
+    Take(epoch, *clock / 1'000'000'000, 1);
+}
+
 void EpochClockReader::Line(std::string_view line) {
   static const RE2 form(
       R"((?i)\bepoch[ :#]{1,2}(\d{1,6}) (?:completed|complete|finished|done) (?:@|at):? *(\d{1,2}):(\d\d)(?::(\d\d))? *([ap]m)?)");
   if (line.size() > 256 || line.find(':') == std::string_view::npos) return;
   int64_t epoch = 0, hour = 0, minute = 0;
   std::string seconds, half;
-  if (!RE2::PartialMatch(line, form, &epoch, &hour, &minute, &seconds, &half)) return;
+  if (!RE2::PartialMatch(line, form, &epoch, &hour, &minute, &seconds, &half)) return LineWithClock(line);
   if (!half.empty()) hour = hour % 12 + (Lower(half) == "pm" ? 12 : 0);
-  const int64_t of_day = hour * 3600 + minute * 60 + Integer(seconds).value_or(0);
+  Take(epoch, hour * 3600 + minute * 60 + Integer(seconds).value_or(0), seconds.empty() ? 60 : 1);
+}
+
+void EpochClockReader::Take(int64_t epoch, int64_t of_day, int64_t unit) {
   const bool follows = epoch_ && epoch == *epoch_ + 1;
   if (follows) seconds_ += (of_day - of_day_ + kSecondsOfDay) % kSecondsOfDay;
   if (!follows) {
@@ -38,7 +50,7 @@ void EpochClockReader::Line(std::string_view line) {
   epoch_ = epoch;
   of_day_ = of_day;
   const int64_t took = seconds_ - row_seconds_;
-  if (took < kUnitsOfRow * (seconds.empty() ? 60 : 1)) return;
+  if (took < kUnitsOfRow * unit) return;
   TrainingIteration row;
   row.attempt = attempt_;
   row.iteration = epoch;

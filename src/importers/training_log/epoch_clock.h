@@ -17,6 +17,10 @@ class EpochClockReader {
   TrainingLog Finish();
 
  private:
+  void LineWithClock(std::string_view line);
+  // That a line of the epoch says the seconds of the day, in units of so many.
+  void Take(int64_t epoch, int64_t of_day, int64_t unit);
+
   TrainingLog log_;
   std::optional<int64_t> epoch_;             // of the last line
   int64_t of_day_ = 0, seconds_ = 0;         // its time; since the first line of the training

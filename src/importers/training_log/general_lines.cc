@@ -245,6 +245,12 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
   auto step = Read(line);
   if (!step || !step->trains) return happened(false);
   if (timer && !step->time && !step->step_time) step->step_time = timer;
+  if (const auto clock = step->time_ns ? std::nullopt : ClockOfLine(line)) {
+    constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
+    if (last_clock_ && *clock < *last_clock_ - kDay / 2) days_ns_ += kDay;
+    last_clock_ = clock;
+    step->time_ns = days_ns_ + *clock;
+  }
   steps_.push_back(*std::move(step));
   happened(true);
   return true;

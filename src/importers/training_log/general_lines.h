@@ -60,6 +60,8 @@ class GeneralLinesReader {
   bool alone_ = false;                   // that the last line is of these
   size_t after_step_ = 0;                // lines since the last of a step
   std::optional<int64_t> evaluation_since_;
+  std::optional<int64_t> last_clock_;  // of lines without a date, and what passed before its day
+  int64_t days_ns_ = 0;
   bool evaluates_ = false;  // by the last line that is no bar
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;

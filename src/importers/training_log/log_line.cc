@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cmath>
@@ -130,6 +131,21 @@ std::string WithDateFirst(std::string_view line) {
   return "2000-" + month + "-" + day + " " + clock + " " + text;
 }
 
+std::optional<int64_t> ClockOfLine(std::string_view line) {
+  static const RE2 clock(
+      R"(^(?:\[([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?\]|([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?) )");
+  if (line.find(':') > 3) return std::nullopt;
+  std::array<std::string, 8> parts;
+  if (!RE2::PartialMatch(line, clock, &parts[0], &parts[1], &parts[2], &parts[3], &parts[4], &parts[5],
+                         &parts[6], &parts[7]))
+    return std::nullopt;
+  const size_t at = parts[0].empty() ? 4 : 0;
+  const double seconds = Number(parts[at]).value_or(0) * 3600 + Number(parts[at + 1]).value_or(0) * 60 +
+                         Number(parts[at + 2]).value_or(0) +
+                         (parts[at + 3].empty() ? 0 : Number("0" + parts[at + 3]).value_or(0));
+  return static_cast<int64_t>(seconds * 1e9);
+}
+
 std::string WithoutColours(std::string_view text) {
   static const RE2 sequence("\x1b\\[[0-9;]*[A-Za-z]");
   std::string plain(text);
@@ -160,9 +176,17 @@ void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
   if (times.empty()) return;
   const auto middle = times.begin() + static_cast<ptrdiff_t>(times.size() / 2);
   std::ranges::nth_element(times, middle);
-  for (TrainingIteration& row : rows) {
+  // As slow as the line before or behind it are the steps between them.
+  std::vector<bool> alone(rows.size(), true);
+  for (size_t i = 1; i < rows.size(); ++i) {
+    if (!rows[i].elapsed_ns || !rows[i - 1].elapsed_ns) continue;
+    const auto [low, high] = std::minmax(*rows[i].elapsed_ns, *rows[i - 1].elapsed_ns);
+    if (high < kFar * low) alone[i] = alone[i - 1] = false;
+  }
+  for (size_t i = 0; i < rows.size(); ++i) {
+    TrainingIteration& row = rows[i];
     const double covers = static_cast<double>(std::max<int64_t>(row.covers.value_or(1), 1));
-    if (row.elapsed_ns && *row.elapsed_ns > kFar * *middle)
+    if (alone[i] && row.elapsed_ns && *row.elapsed_ns > kFar * *middle)
       row.elapsed_ns = ((covers - 1) * *middle + *row.elapsed_ns) / covers;
   }
 }

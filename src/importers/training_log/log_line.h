@@ -47,6 +47,9 @@ std::optional<int64_t> LastTime(std::string_view text);
 // prints day and month behind each line: the year is not known. Empty for other lines.
 std::string WithDateFirst(std::string_view line);
 
+// "[18:26:36] " with which a line begins, of a day that is not known.
+std::optional<int64_t> ClockOfLine(std::string_view line);
+
 // The text without the escape sequences that colour it on a terminal.
 std::string WithoutColours(std::string_view text);
 

@@ -254,7 +254,8 @@ bool LogReader::GoesOnBehindError(std::string_view line) {
 
 size_t LogReader::Arguments() const {
   return static_cast<size_t>(std::ranges::count_if(settings_, [](const auto& setting) {
-    return !setting.first.starts_with("slow_path_") && setting.first != "mixed_precision";
+    return !setting.first.starts_with("slow_path_") && setting.first != "mixed_precision" &&
+           setting.first != "plays";
   }));
 }
 std::optional<int64_t> LogReader::Setting(const char* name) const {

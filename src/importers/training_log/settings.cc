@@ -329,6 +329,12 @@ void KeepGpuOfTensorFlow(bool trains, std::map<std::string, std::string>& settin
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);
   TakeSlowPath(line, settings);
+  // "episode=880.0000 return=-115.7152", of a training that plays.
+  static const RE2 plays(
+      R"((?i)\bepisodes?\b[ :=#]{1,3}\d.*\b(?:return|reward|score)s?\b|\bep(?:isode)?_(?:rew(?:ard)?|ret(?:urn)?)\w*\b)");
+  if ((line.find("pisode") != std::string_view::npos || line.find("ep_re") != std::string_view::npos) &&
+      line.size() < 1024 && RE2::PartialMatch(line, plays))
+    settings["plays"] = "True";
   // Of Hugging Face's TRL, whose trainers generate what they train on.
   if (line.find("'completion_length': ") != std::string_view::npos ||
       line.find("'completions/mean_length': ") != std::string_view::npos)
