@@ -136,6 +136,28 @@ void ReadFigures(const Database& db, RecordedRun& run) {
   }
 }
 
+// What benchmarks of links and of servers measured, whose files have nothing else.
+void ReadBenchmarks(const Database& db, RecordedRun& run) {
+  for (const auto& row :
+       db.Query("SELECT coalesce(collective, 'a collective'), gpus, hosts, max(bus_bytes_per_s) "
+                "FROM transfer_test GROUP BY 1, 2, 3 ORDER BY 1, 2, 3")
+           .rows)
+    if (const auto rate = AsNumber(row[3]))
+      run.figures.push_back({fmt::format("Bandwidth by the bus of {} over {} GPUs", Text(row[0]),
+                                         FormatValue(row[1], Unit::kCount)),
+                             Unit::kBytesPerSecond, *rate});
+  const ResultSet requests = db.Query(
+      "SELECT avg(output_tokens_per_s), avg(first_mean_ns), avg(token_ns) FROM request_benchmark HAVING "
+      "count(*) = 1");
+  if (requests.rows.empty()) return;
+  const auto add = [&](size_t column, const char* title, Unit unit) {
+    if (const auto value = AsNumber(requests.rows[0][column])) run.figures.push_back({title, unit, *value});
+  };
+  add(0, "Tokens generated in a second", Unit::kCount);
+  add(1, "Time until the first token", Unit::kNanoseconds);
+  add(2, "Time of each further token", Unit::kNanoseconds);
+}
+
 }  // namespace
 
 RecordedRun RecordRun(std::string name, const KnowledgeBase& knowledge, Database& db,
@@ -162,6 +184,7 @@ RecordedRun DescribeRun(GateRun gate_run, const Database& db) {
   ReadWork(db, run);
   ReadLog(db, run);
   ReadFigures(db, run);
+  ReadBenchmarks(db, run);
   run.truncated = AsNumber(db.Query("SELECT max(truncated) FROM profile").rows.at(0)[0]).value_or(0) > 0;
   return run;
 }

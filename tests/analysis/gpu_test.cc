@@ -86,6 +86,16 @@ TEST(Memory, PeakIsTheMostAtOneTime) {
   EXPECT_DOUBLE_EQ(row.used_share.value(), 0.5);  // of 1000
 }
 
+TEST(Memory, MoreThanThereIsIsNoShareOfIt) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  b.Memory(1, 5000);
+  const Context context = test::ContextOf(b.trace);
+  const MemoryRow row = ComputeMemory(context).at(0);
+  EXPECT_EQ(row.peak_bytes, 5000);
+  EXPECT_FALSE(row.used_share);
+}
+
 TEST(Memory, OfTheHostOrOfOthersDoesNotCount) {
   TraceBuilder b;
   const uint32_t other = b.AddProcess(43), device = b.AddDevice(1);

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "src/analysis/training/benchmark_result.h"
 #include "tests/gate/facts.h"
 
 namespace dladvisor {
@@ -215,6 +216,22 @@ TEST(CompareRuns, OfTelemetryAloneFiguresAreCompared) {
   EXPECT_FALSE(compared.common_share);
   ASSERT_EQ(compared.figures.size(), 2U);
   EXPECT_FALSE(compared.figures[1].after);
+}
+
+TEST(CompareRuns, OfTestsOfLinksTheirBandwidth) {
+  const auto run = [](double bus) {
+    TransferTestRow row;
+    row.collective = "all_reduce_perf";
+    row.gpus = 8;
+    row.bus_bytes_per_s = bus;
+    test::Facts facts;
+    facts.Give(TransferTestRelation(), std::vector{row}).Give(RunRelation(), std::vector<RunRow>(1));
+    const Database db = facts.Build();
+    return DescribeRun({}, db);
+  };
+  EXPECT_EQ(Compare(run(28e9), run(217e9)).headline,
+            "Neither run has work on a GPU whose time could be compared; in B bandwidth by the bus of "
+            "all_reduce_perf over 8 GPUs 217 GB/s instead of 28.0 GB/s.");
 }
 
 TEST(CompareRuns, StepsWithoutWorkOnAGpuAreNoStepsOfTheOtherRun) {

@@ -29,6 +29,17 @@ TEST(Headline, AProgramThatFailedBeforeItsWorkIsToBeMendedFirst) {
               HasSubstr("The program ended before any GPU work; first, "));
 }
 
+TEST(Headline, ABenchmarkBesideGpuWorkIsOfAnotherRun) {
+  Advice advice;
+  advice.findings = {MakeFinding("slow-transfer-test", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"See what joins these GPUs."};
+  const FakeRun run = RunWithLedger({{"compute/other", 20'000'000}, {"copy", 80'000'000}});
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown), Not(HasSubstr("first, see what joins")));
+  advice.findings.push_back(MakeFinding("copies-not-overlapped", Severity::kWarning, Outcome::kFired));
+  advice.findings[1].recommendation = {"Copy while kernels run."};
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown), HasSubstr("first, copy while kernels run"));
+}
+
 TEST(Headline, AnErrorComesBeforeWhatIsSavedUnlessThereAreSteps) {
   Advice advice;
   advice.findings = {MakeFinding("copied-in-pieces", Severity::kWarning, Outcome::kFired),

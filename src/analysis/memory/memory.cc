@@ -23,8 +23,8 @@ const RelationOf<MemoryRow>& MemoryRelation() {
                   "Most memory allocated at one time by the rank.", capability::kDeviceMemory)
           .Column("reserved_bytes", &MemoryRow::reserved_bytes, Unit::kBytes,
                   "Most memory that PyTorch's allocator has reserved, used or not.")
-          .Column("used_share", &MemoryRow::used_share, Unit::kRatio, "Peak over total.",
-                  capability::kDeviceMemory)
+          .Column("used_share", &MemoryRow::used_share, Unit::kRatio,
+                  "Peak over total; unknown where it is more.", capability::kDeviceMemory)
           .Column("allocations", &MemoryRow::allocations, Unit::kCount, "Allocations of the driver.",
                   capability::kDeviceMemory)
           .Column("frees", &MemoryRow::frees, Unit::kCount, "Frees of the driver.", capability::kDeviceMemory)
@@ -99,7 +99,8 @@ std::vector<MemoryRow> ComputeMemory(const Context& context) {
         row.frees = frees;
       }
       if (reserved > 0) row.reserved_bytes = reserved;
-      if (row.total_bytes.value_or(0) > 0)
+      // More than there is lies in the host's memory in part, or its freeing was not recorded.
+      if (row.total_bytes.value_or(0) >= peak && peak > 0)
         row.used_share = static_cast<double>(peak) / static_cast<double>(*row.total_bytes);
     }
     rows.push_back(std::move(row));

@@ -250,6 +250,14 @@ std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& who
   return is_little && !computes ? kernel : std::nullopt;
 }
 
+// What a benchmark of links or of a server measured is of another run than the GPU work beside it.
+bool IsOfABenchmark(const Finding& finding) {
+  constexpr std::array kRules =
+      std::to_array<std::string_view>({"slow-transfer-test", "transfer-test", "transfer-test-wrong",
+                                       "benchmark-result", "requests-wait-for-first-token"});
+  return std::ranges::find(kRules, finding.rule) != kRules.end();
+}
+
 // Where no finding says what it saves: a warning that does not call itself minor, or a note on what takes the
 // time. What is said of a loss comes last where hardly any time is lost.
 std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole,
@@ -257,6 +265,8 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
   const Advice& advice = *model.advice;
   std::vector<size_t> roots = advice.Roots();
   if (besides) std::erase(roots, *besides);
+  if (HasGpuWork(model))
+    std::erase_if(roots, [&](size_t root) { return IsOfABenchmark(advice.findings[root]); });
   const bool little_lost = HasGpuWork(model) && whole.lost < kSmallLoss * whole.total;
   const auto on_little = [&](size_t root) { return little_lost && IsOnLoss(advice, advice.findings[root]); };
   const auto warning = [&](bool of_little) -> std::optional<size_t> {
