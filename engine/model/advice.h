@@ -86,6 +86,7 @@ struct SavingClaim {
   std::optional<double> claimed_ns;       // `high` as the rule has it
   std::optional<double> alone_ns = {};    // `high` if no other finding saved anything
   std::optional<double> limit_ns = {};    // what it saves at most as long as all losses stay
+  std::optional<double> now_ns = {};      // the same as recorded, which a run without a profiler may exceed
 
   // What findings rank by: the middle of the range, or twice the lower end, where that is more: most pairs of
   // profiles that measured a saving of which something was sure had as much. No more than the upper end and

@@ -29,7 +29,7 @@ struct Account {
   std::map<std::string, std::pair<double, double>> granted;  // low and high
   double total = 0, total_left = 0;
   double loss = 0, loss_left = 0;  // what may be saved of buckets that are not of work
-  std::optional<double> work_limit;
+  std::optional<double> work_limit, work_as_recorded;
 };
 
 bool IsWork(const Ledger& ledger, const std::string& bucket) {
@@ -166,7 +166,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   const bool waits = is_loss && std::ranges::any_of(accounts, [&](const Account& a) {
                        return !Matches(a.subject, finding.subject);
                      });
-  std::optional<double> granted, alone, limit;
+  std::optional<double> granted, alone, limit, now;
   for (Account& account : accounts) {
     if (!Matches(account.subject, finding.subject)) continue;
     const double whole = std::max(
@@ -174,6 +174,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
                        waits ? account.loss : account.total}));
     alone = std::max(alone.value_or(0), whole);
     if (is_work && account.work_limit) limit = std::max(limit.value_or(0), *account.work_limit);
+    if (is_work && account.work_as_recorded) now = std::max(now.value_or(0), *account.work_as_recorded);
     const double total = counts ? account.total_left : account.total;
     double part =
         std::max(0.0, std::min({*saves.high_ns, total,
@@ -197,8 +198,29 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
   }
   saves.alone_ns = alone ? alone : saves.high_ns;
   if (limit) saves.limit_ns = limit;
+  saves.now_ns = now ? now : saves.limit_ns;
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
+}
+
+// Behind losses that stay work saves no more than its limit, however many findings share it.
+void LimitWork(Account& account, const Ledger& ledger) {
+  const auto granted_in = [&](const std::vector<std::string>& buckets) {
+    double sum = 0;
+    for (const std::string& bucket : buckets)
+      if (const auto granted = account.granted.find(bucket); granted != account.granted.end())
+        sum += granted->second.second;
+    return sum;
+  };
+  const double work = granted_in(ledger.work);
+  if (!account.work_as_recorded || granted_in(ledger.pace) > 0 || !(work > *account.work_as_recorded)) return;
+  const double part = *account.work_as_recorded / work;
+  for (const std::string& bucket : ledger.work)
+    if (const auto granted = account.granted.find(bucket); granted != account.granted.end()) {
+      auto& [low, high] = granted->second;
+      high *= part;
+      low = std::min(low, high);
+    }
 }
 
 }  // namespace
@@ -227,6 +249,8 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   std::vector<Account> accounts = OpenAccounts(ledger, db);
   ForAccounts(accounts, ledger.work_limit, db,
               [](Account& account, std::optional<double> limit) { account.work_limit = limit; });
+  ForAccounts(accounts, ledger.work_as_recorded, db,
+              [](Account& account, std::optional<double> limit) { account.work_as_recorded = limit; });
   ForAccounts(accounts, ledger.work_beside, db, [&](Account& account, std::optional<double> beside) {
     TakeBeside(account, ledger, beside.value_or(0));
   });
@@ -253,6 +277,7 @@ void GrantSavings(Advice& advice, const Ledger& ledger, const Database& db) {
   const auto given = [](const Account& account) { return account.total - account.total_left; };
   const auto most = std::ranges::max_element(accounts, {}, given);
   if (most == accounts.end() || !(given(*most) > 0)) return;
+  LimitWork(*most, ledger);
   for (const std::string& bucket : ledger.buckets)
     if (const auto granted = most->granted.find(bucket);
         granted != most->granted.end() && granted->second.second > 0)

@@ -34,6 +34,11 @@ struct Ledger {
   // A query, whose columns are some of the relation's keys and last the time that faster work saves at most
   // as long as all losses stay as they are: what lies behind a loss is saved only with it.
   std::string work_limit = {};
+  // The same columns without what makes the limit doubtful: findings do not rank by it, but say it.
+  std::string work_as_recorded = {};
+  // The buckets of loss whose savings make what the limit rests on faster, too. Where nothing is saved of
+  // them all work together saves no more than the limit as recorded.
+  std::vector<std::string> pace = {};
   // The same columns, last the time of work beside which something goes on that takes as long without it:
   // nothing of that is saved.
   std::string work_beside = {};

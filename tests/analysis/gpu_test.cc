@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -220,6 +221,39 @@ TEST(ApiName, VersionsOfAFunctionAreOne) {
   EXPECT_EQ(rows[1].name, "cudaFree");
   EXPECT_EQ(rows[1].errors, 0);
   EXPECT_EQ(rows[2].errors, 0);
+}
+
+TEST(ApiName, CountsLaunchesThatAreTimed) {
+  TraceBuilder b;
+  b.Kernel(0, 10, "a", 1);
+  Ns at = 0;
+  const auto call = [&](const char* name, int64_t result = 0) {
+    b.Api(at, at + 5, name, 0);
+    b.trace.api_calls.result.Set(b.trace.api_calls.size() - 1, result);
+    at += 10;
+  };
+  call("cudaLaunchKernel_v7000", 1);
+  call("cudaLaunchKernel_v7000");  // warms up
+  for (const int64_t result : {0, 701}) {
+    call("cuEventRecord");
+    call("cudaLaunchKernel_v7000", result);
+    call("cudaLaunchKernel_v7000", result);
+    call("cuEventRecord");
+    call("cuEventSynchronize");
+  }
+  call("cudaMallocManaged_v6000");
+  call("cudaEventRecord");
+  call("cudaLaunchKernel_v7000");
+  call("cudaDeviceSynchronize_v3020");
+  call("cudaEventRecord");
+  std::map<std::string, ApiNameRow> rows;
+  for (const ApiNameRow& row : ComputeApiNames(test::ContextOf(b.trace))) rows[row.name] = row;
+  EXPECT_EQ(rows["cudaLaunchKernel"].timed_calls, 5);
+  EXPECT_EQ(rows["cudaLaunchKernel"].timed_errors, 2);
+  EXPECT_EQ(rows["cudaLaunchKernel"].errors, 3);
+  EXPECT_EQ(rows["cudaLaunchKernel"].managed_calls, 1);
+  EXPECT_EQ(rows["cuEventSynchronize"].managed_calls, 0);
+  EXPECT_EQ(rows["cudaDeviceSynchronize"].managed_ns, 5);
 }
 
 TEST(ApiName, TellsWhatTheFirstFailureMeans) {

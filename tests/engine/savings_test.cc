@@ -170,6 +170,27 @@ TEST(Savings, OfWorkBehindALossRankByWhatTheyGiveAsLongAsThatStays) {
   EXPECT_THAT(advice.Roots(), ElementsAre(1, 2, 3, 0));
 }
 
+TEST(Savings, OfWorkBehindLossesThatStayAreTogetherNoMoreThanItsLimit) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_as_recorded = "SELECT 2 AS shop, 20";
+  ledger.pace = {"idle/rain"};
+  const std::string of_one = "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n";
+  ShopHours shop;
+  shop.Rule("a", "{from: serving, high: '700', low: '100'}", of_one);
+  Advice advice = shop.Infer(ledger);
+  ASSERT_EQ(advice.savings.size(), 1u);
+  EXPECT_EQ(advice.savings[0].high_ns, 20);
+  EXPECT_EQ(advice.savings[0].low_ns, 20);
+  EXPECT_EQ(advice.findings[0].saves->high_ns, 700) << "once the losses are gone";
+  EXPECT_EQ(advice.findings[0].saves->now_ns, 20);
+  EXPECT_EQ(advice.findings[0].saves->ExpectedNs(), 400) << "ranks by what a run without a profiler may save";
+  shop.Rule("b", "{from: idle/rain, high: '90'}", of_one);
+  advice = shop.Infer(ledger);
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[1].high_ns, 700) << "as what it lies behind is faster, too";
+}
+
 TEST(Savings, RankByTwiceWhatIsSure) {
   Ledger ledger = Hours();
   ledger.work = {"serving"};

@@ -147,7 +147,7 @@ TEST(Findings, SayWhatWorkSavesAsLongAsTheGpuWaits) {
   const auto saving = [](double high, double limit) {
     Advice advice;
     Finding finding = MakeFinding("rule", Severity::kWarning, Outcome::kFired);
-    finding.saves = SavingClaim{"compute/other", 0, high, high, high, limit};
+    finding.saves = SavingClaim{"compute/other", 0, high, high, high, limit, limit};
     advice.findings.push_back(finding);
     FakeRun run = TypicalRun();
     const Database db = run.Build();

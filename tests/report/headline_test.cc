@@ -148,6 +148,20 @@ TEST(Headline, TellsSavingsOfComputingFromWhatIsLost) {
                                              "launching kernels; first, "));
 }
 
+TEST(Headline, PromisesNoMoreThanAReplayOfTheProfileGives) {
+  Advice advice;
+  advice.findings = {MakeFinding("mixed-precision-off", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {RenderMessage("Enable mixed precision.", {})};
+  advice.findings[0].saves = SavingClaim{"compute/other", 0, 60e6, 60e6, 60e6, {}, 20e6};
+  const FakeRun run = RunWithLedger({{"compute/other", 80'000'000}, {"copy", 20'000'000}});
+  EXPECT_THAT(
+      Render(run, advice, ReportFormat::kMarkdown),
+      HasSubstr("first, enable mixed precision, which saves up to 20.0 ms now (up to 20 % of the time)"));
+  advice.findings[0].saves->now_ns = 55e6;
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown),
+              HasSubstr("which saves up to 60.0 ms (up to 60 %"));
+}
+
 TEST(Headline, SaysTheLargestLossAndTheOneToBeginWith) {
   Advice advice;
   advice.findings = {MakeFinding("late", Severity::kWarning, Outcome::kFired)};

@@ -37,6 +37,57 @@ void NoteFailure(Ns start, int64_t result, ApiNameRow& row) {
   row.remedy = error ? std::optional<std::string>(error->remedy) : std::nullopt;
 }
 
+enum class Role : uint8_t { kOther, kLaunch, kRecord, kWait, kManaged };
+
+// What each name of a call is to those that measure kernels.
+std::vector<Role> RolesOf(const Trace& trace) {
+  std::vector<Role> roles(trace.names.size(), Role::kOther);
+  std::vector<uint8_t> seen(trace.names.size(), 0);
+  for (const NameId id : trace.api_calls.name) {
+    if (std::exchange(seen[id], 1) != 0) continue;
+    const std::string_view name = ApiBaseName(trace.names.View(id));
+    const auto holds = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+    roles[id] = holds("EventRecord")                      ? Role::kRecord
+                : holds("Synchronize")                    ? Role::kWait
+                : holds("MallocManaged")                  ? Role::kManaged
+                : holds("MemAllocManaged")                ? Role::kManaged
+                : holds("Launch") && !holds("LaunchHost") ? Role::kLaunch
+                                                          : Role::kOther;
+  }
+  return roles;
+}
+
+// The launches of each thread since its last record of an event, and the one before, that warms up.
+class TimedLaunches {
+ public:
+  explicit TimedLaunches(size_t threads) : of_thread_(threads) {}
+
+  void Note(uint32_t thread, Role role, bool failed, ApiNameRow& row) {
+    if (thread == kNoIndex) return;
+    Open& open = of_thread_[thread];
+    if (role == Role::kLaunch) {
+      if (!open.is_open) open.launches.clear();
+      open.launches.emplace_back(&row, failed);
+    }
+    if (role == Role::kRecord) {
+      if (open.is_open)
+        for (const auto& [launched, has_failed] : std::exchange(open.launches, {})) {
+          ++launched->timed_calls;
+          launched->timed_errors += has_failed;
+        }
+      open.is_open = true;
+    }
+    if (role == Role::kWait) open = {};
+  }
+
+ private:
+  struct Open {
+    bool is_open = false;
+    std::vector<std::pair<ApiNameRow*, bool>> launches;
+  };
+  std::vector<Open> of_thread_;
+};
+
 // What of a call lies outside of the window: the longer of the parts before and after it.
 int64_t LongestOutside(Interval call, Interval window) {
   return std::max({std::min(call.end, window.start) - call.start, call.end - std::max(call.start, window.end),
@@ -75,7 +126,15 @@ const RelationOf<ApiNameRow>& ApiNameRelation() {
                   "Of the window's calls those right behind another of the function on the same thread.")
           .Column("window_in_operators", &ApiNameRow::window_in_operators, Unit::kCount,
                   "Of the window's calls those that a framework's operators make; unknown where no "
-                  "operators were recorded.");
+                  "operators were recorded.")
+          .Column("timed_calls", &ApiNameRow::timed_calls, Unit::kCount,
+                  "Of calls that launch those between two records of events on the same thread without a "
+                  "wait among them, as one makes that measures how long a kernel takes, and the one before, "
+                  "that warms up.")
+          .Column("timed_errors", &ApiNameRow::timed_errors, Unit::kCount, "Errors of these.")
+          .Column("managed_calls", &ApiNameRow::managed_calls, Unit::kCount,
+                  "Calls that begin after the first one that allocates managed memory.")
+          .Column("managed_ns", &ApiNameRow::managed_ns, Unit::kNanoseconds, "Sum of their durations.");
   return relation;
 }
 
@@ -88,6 +147,9 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     windows.try_emplace(context.ranks.gpus[i].rank, context.windows[i]);
   std::vector<std::pair<int64_t, ApiNameRow*>> last(trace.names.size());  // of a name: rank and row
   std::vector<NameId> before(trace.threads.size(), kNoName);              // the last call of each thread
+  const std::vector<Role> roles = RolesOf(trace);
+  TimedLaunches timed(trace.threads.size());
+  bool has_managed = false;
   NameId of_operators = kNoName;
   for (size_t i = 0; i < trace.ranges.size() && of_operators == kNoName; ++i)
     if (trace.names.View(trace.ranges.domain[i]) == kOperatorDomain) of_operators = trace.ranges.domain[i];
@@ -110,9 +172,15 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.max_ns = std::max(row.max_ns, duration);
     ++row.calls;
     row.total_ns += duration;
-    if (calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]))
-      NoteFailure(calls.start[i], calls.result[i], row);
+    if (has_managed) {
+      ++row.managed_calls;
+      row.managed_ns += duration;
+    }
+    has_managed = has_managed || roles[calls.name[i]] == Role::kManaged;
+    const bool failed = calls.result[i] != 0 && IsFailure(trace.names.View(calls.name[i]), calls.result[i]);
+    if (failed) NoteFailure(calls.start[i], calls.result[i], row);
     const uint32_t thread = calls.thread[i];
+    timed.Note(thread, roles[calls.name[i]], failed, row);
     const bool in_a_row = thread != kNoIndex && before[thread] == calls.name[i];
     if (thread != kNoIndex) before[thread] = calls.name[i];
     const auto window = windows.find(rank);
@@ -140,6 +208,10 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
     row.calls += part.calls;
     row.total_ns += part.total_ns;
     row.errors += part.errors;
+    row.timed_calls += part.timed_calls;
+    row.timed_errors += part.timed_errors;
+    row.managed_calls += part.managed_calls;
+    row.managed_ns += part.managed_ns;
     if (part.first_error_ns && (!row.first_error_ns || *part.first_error_ns < *row.first_error_ns)) {
       row.first_error_ns = part.first_error_ns;
       row.first_error = part.first_error;

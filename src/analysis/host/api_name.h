@@ -24,6 +24,8 @@ struct ApiNameRow {
   std::optional<std::string> first_error, remedy;
   int64_t window_in_a_row = 0;
   std::optional<int64_t> window_in_operators;
+  int64_t timed_calls = 0, timed_errors = 0;
+  int64_t managed_calls = 0, managed_ns = 0;
 };
 const RelationOf<ApiNameRow>& ApiNameRelation();
 

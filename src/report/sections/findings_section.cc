@@ -51,12 +51,15 @@ std::string BesideOthers(const ReportModel& model, const Finding& finding) {
 
 }  // namespace
 
+bool IsBehindLosses(const SavingClaim& saves) {
+  return saves.now_ns && saves.high_ns.value_or(0) > kMuchMore * *saves.now_ns;
+}
+
 std::string SavingBesideOthersText(const ReportModel& model, const Finding& finding) {
   const std::string saving = BesideOthers(model, finding);
-  if (saving.empty() || !finding.saves->limit_ns) return saving;
-  const double limit = *finding.saves->limit_ns;
+  if (saving.empty() || !IsBehindLosses(*finding.saves)) return saving;
+  const double limit = *finding.saves->now_ns;
   const double high = finding.saves->high_ns.value_or(0);
-  if (!(high > kMuchMore * limit)) return saving;
   const std::string now =
       limit > kHardly * high ? "up to " + FormatValue(limit, Unit::kNanoseconds) : "next to nothing";
   return fmt::format("{} now, {} without idle time", now, saving);

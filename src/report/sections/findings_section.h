@@ -16,6 +16,8 @@ std::vector<std::pair<size_t, size_t>> FindingTree(const Advice& advice);
 // "1.20 ms – 4.50 ms per step", "up to 4.50 ms per step", "up to 4.50 ms of start-up" where code is loaded
 // once, or "" where no saving is claimed.
 std::string SavingText(const ReportModel& model, const Finding& finding);
+// Whether a replay of the profile finds most of what it saves behind time in which the GPU waits.
+bool IsBehindLosses(const SavingClaim& saves);
 // The same with what it saves alone, where others save most of that time: "up to 4.50 ms per step beside the
 // others, up to 355 ms alone", "nothing beside the others, up to 355 ms alone". Of work that a replay
 // of the profile finds behind time in which the GPU waits: "up to 1.00 ms now, up to 4.50 ms per step without

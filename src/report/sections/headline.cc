@@ -53,6 +53,14 @@ Finding ClaimingOfAlike(const Advice& advice, size_t root) {
   return claim;
 }
 
+// What a replay of the profile refutes is not what to begin with promises.
+Finding AsRecorded(Finding claim) {
+  if (!claim.saves || !IsBehindLosses(*claim.saves)) return claim;
+  claim.saves->high_ns = claim.saves->now_ns;
+  if (claim.saves->low_ns) claim.saves->low_ns = std::min(*claim.saves->low_ns, *claim.saves->now_ns);
+  return claim;
+}
+
 std::string_view CategoryOf(const Advice& advice, const Finding& finding) {
   const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
   return rule != advice.rules.end() ? std::string_view(rule->category) : "";
@@ -483,10 +491,12 @@ HeadlineText Headline(const ReportModel& model) {
                         CoverageText(advice)),
             ""};
   }
-  const Finding saving = ClaimingOfAlike(advice, *first);
+  const Finding saving = AsRecorded(ClaimingOfAlike(advice, *first));
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
-  const std::string saved = claims && !host_first ? SavingText(model, saving) : "";
+  const bool is_now = MostSaving(advice, *first).saves && IsBehindLosses(*MostSaving(advice, *first).saves);
+  const std::string text = SavingText(model, saving);
+  const std::string saved = !claims || host_first ? "" : is_now && !text.empty() ? text + " now" : text;
   const std::string_view rule = advice.findings[*first].rule;
   const bool outside = host_first || rule == "program-failed" || rule == "managed-without-wait";
   if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : then) + "."};
