@@ -100,14 +100,18 @@ Trace ReadProfile(const fs::path& path) {
   if (!damage.empty())
     throw Error(input.name(), "by its first bytes a gzip file, but " + damage,
                 "copy or export it again; it was cut or changed");
-  std::string readable = "dladvisor reads ";
-  for (const Importer* importer : kImporters) readable += importer->in_errors;
-  throw WrongKind(input.name(),
-                  input.IsText()
-                      ? "not a profile: a text file in which no line is of a log that dladvisor knows"
-                      : "not a profile: unknown binary content, neither a SQLite database, JSON, nor an "
-                        "Nsight Systems report",
-                  readable);
+  if (input.IsText())
+    throw WrongKind(
+        input.name(), "not a profile: a text file in which no line is of a log that dladvisor knows",
+        "to see where a program's time goes, record it (nsys profile --trace=cuda,nvtx -o run PROGRAM, "
+        "or torch.profiler), or let it print the time of a step or a date on each line; dladvisor "
+        "reads: " +
+            ReadableFormats());
+  throw WrongKind(
+      input.name(),
+      "not a profile: unknown binary content, neither a SQLite database, JSON, nor an Nsight Systems "
+      "report",
+      "dladvisor reads: " + ReadableFormats());
 }
 
 bool MayBeReadable(const fs::path& path) {
@@ -130,7 +134,7 @@ std::string ReadableExtensions() {
 std::string ReadableFormats() {
   std::string list;
   for (const Importer* importer : kImporters)
-    if (!importer->in_help.empty()) list.append(list.empty() ? "" : ", ").append(importer->in_help);
+    if (!importer->in_list.empty()) list.append(list.empty() ? "" : ", ").append(importer->in_list);
   return list;
 }
 

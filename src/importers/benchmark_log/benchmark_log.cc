@@ -62,8 +62,7 @@ Trace ReadBenchmarks(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kBenchmarkLogImporter = {
-    .in_errors = ", results of vLLM's and SGLang's bench_serving",
-    .in_help = "",
+    .in_list = "",
     .extensions = "",
     .more_extensions = ".json .jsonl",
     .fits =

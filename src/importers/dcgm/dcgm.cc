@@ -224,8 +224,7 @@ Trace ReadMetrics(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kDcgmImporter = {
-    .in_errors = " and of DCGM (dcgmi dmon, its exporter)",
-    .in_help = "log of DCGM",
+    .in_list = "log of DCGM",
     .extensions = "",
     .more_extensions = ".prom",
     .fits =

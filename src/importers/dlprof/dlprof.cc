@@ -463,8 +463,7 @@ Importer::Fit DatabaseFits(const Input& input) {
 }  // namespace
 
 constinit const Importer kDlprofImporter = {
-    .in_errors = ", DLProf databases",
-    .in_help = "DLProf database",
+    .in_list = "DLProf database",
     .extensions = "",
     .more_extensions = "",
     .fits = DatabaseFits,

@@ -131,9 +131,7 @@ Trace ReadCsv(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kGpuTableImporter = {
-    .in_errors =
-        ", tables of GPU operations (nsys stats --report cuda_gpu_trace, nvprof --print-gpu-trace --csv)",
-    .in_help = "table of GPU operations of nsys stats or nvprof (CSV, JSON)",
+    .in_list = "table of GPU operations of nsys stats or nvprof (CSV, JSON)",
     .extensions = "",
     .more_extensions = ".csv .json",
     .fits =

@@ -14,9 +14,8 @@ namespace dladvisor {
 struct Importer {
   enum class Fit : uint8_t { kNo, kUnlessAnother, kYes };
 
-  // What it reads, as the lists of everything readable go on with it: in the error about a file that is
-  // nothing of that, with the separator before it, and in the help of the commands.
-  std::string_view in_errors, in_help;
+  // What it reads, in the list of everything readable; empty where another one names it.
+  std::string_view in_list;
   // How its files end, separated by blanks: usually, and also.
   std::string_view extensions, more_extensions;
 

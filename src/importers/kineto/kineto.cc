@@ -381,9 +381,7 @@ Trace ReadTrace(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kKinetoImporter = {
-    .in_errors =
-        ", traces of PyTorch's profiler (trace.json, trace.json.gz), rocprof and others in Chrome's format",
-    .in_help = "trace of PyTorch's profiler (.json, .json.gz, - for the standard input)",
+    .in_list = "trace of PyTorch's profiler (.json, .json.gz, - for the standard input)",
     .extensions = ".json .json.gz",
     .more_extensions = ".gz",
     .fits =

@@ -89,8 +89,7 @@ std::string Peak(const json& timeline) {
 }  // namespace
 
 constinit const Importer kMemoryTimelineImporter = {
-    .in_errors = "",
-    .in_help = "",
+    .in_list = "",
     .extensions = "",
     .more_extensions = ".json .gz .html",
     .fits =

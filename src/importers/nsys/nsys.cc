@@ -124,8 +124,7 @@ Trace ReadNsysExport(const sqlite::Database& db) {
 }
 
 constinit const Importer kNsysImporter = {
-    .in_errors = "SQLite exports of Nsight Systems (nsys export --type sqlite REPORT.nsys-rep)",
-    .in_help = "Nsight Systems export (.sqlite or .nsys-rep)",
+    .in_list = "Nsight Systems export (.sqlite or .nsys-rep)",
     .extensions = ".sqlite",
     .more_extensions = ".db",
     .fits =

@@ -155,8 +155,7 @@ Importer::Fit ReportFits(const Input& input) {
 }  // namespace
 
 constinit const Importer kNsysReportImporter = {
-    .in_errors = "",
-    .in_help = "",
+    .in_list = "",
     .extensions = ".nsys-rep",
     .more_extensions = ".qdrep",
     .fits = ReportFits,

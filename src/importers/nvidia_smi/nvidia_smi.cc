@@ -18,10 +18,7 @@ Importer::Fit Fits(const Input& input) {
 }  // namespace
 
 constinit const Importer kNvidiaSmiImporter = {
-    .in_errors =
-        ", logs of nvidia-smi (its table, dmon, and --format=csv, with the line of headers or with units) "
-        "and of tegrastats, rocm-smi, amd-smi monitor and npu-smi",
-    .in_help = "log of nvidia-smi",
+    .in_list = "log of nvidia-smi",
     .extensions = ".csv",
     .more_extensions = "",
     .fits = Fits,

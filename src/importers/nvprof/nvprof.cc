@@ -10,8 +10,7 @@
 namespace dladvisor {
 
 constinit const Importer kNvprofImporter = {
-    .in_errors = ", databases of nvprof and the Visual Profiler (.nvprof, .nvvp)",
-    .in_help = "database of nvprof (.nvprof, .nvvp)",
+    .in_list = "database of nvprof (.nvprof, .nvvp)",
     .extensions = ".nvprof .nvvp",
     .more_extensions = ".prof",
     .fits =

@@ -43,8 +43,7 @@ Trace Read(const sqlite::Database& database) {
 }  // namespace
 
 constinit const Importer kRocpdImporter = {
-    .in_errors = ", databases of rocprofv3 (*_results.db)",
-    .in_help = "database of rocprofv3 (.db)",
+    .in_list = "database of rocprofv3 (.db)",
     .extensions = ".db",
     .more_extensions = "",
     .fits =

@@ -258,8 +258,7 @@ std::optional<PartOfRun> PartOfRunOf(const fs::path& file) {
 }
 
 constinit const Importer kRocprofCsvImporter = {
-    .in_errors = ", its traces as CSV (*_kernel_trace.csv)",
-    .in_help = "traces of rocprofv3 (.csv)",
+    .in_list = "traces of rocprofv3 (.csv)",
     .extensions = "",
     .more_extensions = ".csv",
     .fits =

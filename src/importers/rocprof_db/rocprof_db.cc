@@ -10,8 +10,7 @@
 namespace dladvisor {
 
 constinit const Importer kRocprofDatabaseImporter = {
-    .in_errors = ", databases of rocprof (results.db)",
-    .in_help = "",
+    .in_list = "",
     .extensions = "",
     .more_extensions = ".db",
     .fits =

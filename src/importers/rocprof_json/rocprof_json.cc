@@ -31,8 +31,7 @@ Trace Read(Input& input) {
 }  // namespace
 
 constinit const Importer kRocprofJsonImporter = {
-    .in_errors = " or JSON (*_results.json)",
-    .in_help = "",
+    .in_list = "",
     .extensions = "",
     .more_extensions = ".json .gz",
     .fits =

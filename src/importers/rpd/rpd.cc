@@ -9,8 +9,7 @@
 namespace dladvisor {
 
 constinit const Importer kRpdImporter = {
-    .in_errors = ", databases of rocmProfileData (.rpd)",
-    .in_help = "database of rocmProfileData (.rpd)",
+    .in_list = "database of rocmProfileData (.rpd)",
     .extensions = ".rpd",
     .more_extensions = "",
     .fits =

@@ -79,8 +79,7 @@ Trace ReadState(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kTrainerStateImporter = {
-    .in_errors = ", trainer_state.json of Hugging Face's Trainer",
-    .in_help = "trainer_state.json of Hugging Face's Trainer",
+    .in_list = "trainer_state.json of Hugging Face's Trainer",
     .extensions = "",
     .more_extensions = ".json",
     .fits =

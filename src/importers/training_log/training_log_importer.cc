@@ -192,17 +192,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kTrainingLogImporter = {
-    .in_errors =
-        ", and what trainings print (Megatron-LM, DeepSpeed, Hugging Face's Trainer, NeMo, torchtitan, verl, "
-        "fairseq, YOLO, Keras, MaxText, progress bars, epochs with their times, loops in the style of "
-        "nanoGPT, timm "
-        "or PyTorch's examples, MLPerf, other lines that count steps and name a time) and servers (vLLM, "
-        "SGLang, TensorRT-LLM, "
-        "llama.cpp), other programs whose progress bars, lines with dates, or times and rates by name show "
-        "where time goes, and "
-        "summaries by nsys "
-        "stats, nvprof, key_averages().table() and rocprof",
-    .in_help = "output of a training run or of a server",
+    .in_list = "output of a training run or of a server",
     .extensions = ".log .out .txt",
     .more_extensions = "",
     .fits =

@@ -94,8 +94,7 @@ Trace Read(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kXlaImporter = {
-    .in_errors = ", traces of XLA's profiler (JAX, TensorFlow: trace.json.gz)",
-    .in_help = "trace of XLA's profiler (.trace.json.gz of JAX or TensorFlow)",
+    .in_list = "trace of XLA's profiler (.trace.json.gz of JAX or TensorFlow)",
     .extensions = "",
     .more_extensions = ".json .gz",
     .fits = [](const Input& input) { return IsXla(input.head()) ? Importer::Fit::kYes : Importer::Fit::kNo; },
