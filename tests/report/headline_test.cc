@@ -156,7 +156,9 @@ TEST(Headline, PromisesNoMoreThanAReplayOfTheProfileGives) {
   const FakeRun run = RunWithLedger({{"compute/other", 80'000'000}, {"copy", 20'000'000}});
   EXPECT_THAT(
       Render(run, advice, ReportFormat::kMarkdown),
-      HasSubstr("first, enable mixed precision, which saves up to 20.0 ms now (up to 20 % of the time)"));
+      HasSubstr(
+          "first, enable mixed precision, which saves up to 20.0 ms now (up to 20 % of the time), up to "
+          "60.0 ms without idle time."));
   advice.findings[0].saves->now_ns = 55e6;
   EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown),
               HasSubstr("which saves up to 60.0 ms (up to 60 %"));

@@ -494,13 +494,20 @@ HeadlineText Headline(const ReportModel& model) {
   const Finding saving = AsRecorded(ClaimingOfAlike(advice, *first));
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];
-  const bool is_now = MostSaving(advice, *first).saves && IsBehindLosses(*MostSaving(advice, *first).saves);
-  const std::string text = SavingText(model, saving);
-  const std::string saved = !claims || host_first ? "" : is_now && !text.empty() ? text + " now" : text;
+  const std::string now = SavingText(model, saving);
+  std::string saved, later;
+  if (claims && !host_first) {
+    const Finding& most = MostSaving(advice, *first);
+    saved = now;
+    if (most.saves && IsBehindLosses(*most.saves)) {
+      saved = now.empty() ? "next to nothing now" : now + " now";
+      later = fmt::format(", {} without idle time", SavingText(model, ClaimingOfAlike(advice, *first)));
+    }
+  }
   const std::string_view rule = advice.findings[*first].rule;
   const bool outside = host_first || rule == "program-failed" || rule == "managed-without-wait";
   if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : then) + "."};
-  return {loss + "; ", fmt::format("{}, which saves {}{}{}.", order, saved, ShareText(model, saving),
+  return {loss + "; ", fmt::format("{}, which saves {}{}{}{}.", order, saved, ShareText(model, saving), later,
                                    then.empty() ? AfterStartUp(model, *first) : then)};
 }
 
