@@ -246,6 +246,24 @@ TEST(ServingLines, AServerThatEndsBeforeItAnswers) {
   EXPECT_THAT(trace.serving_log.error, HasSubstr("HIP out of memory"));
 }
 
+// What one request asks for too much is answered, and others are served.
+TEST(ServingLines, AnAnswerBehindAnErrorIsOfAServerThatGoesOn) {
+  const auto error = [](const char* answer) {
+    return test::ReadLog(
+               fmt::format(
+                   "INFO 08-18 19:50:00 [api_server.py:1] vLLM API server version 0.10.0\nTraceback (most "
+                   "recent "
+                   "call last):\n  File \"/v/serving_engine.py\", line 3, in _validate_input\nValueError: "
+                   "This "
+                   "model's maximum context length is 2048 tokens.\nINFO:     127.0.0.1:59064 - \"POST "
+                   "/v1/chat/completions HTTP/1.1\" {}\n",
+                   answer))
+        .serving_log.error;
+  };
+  EXPECT_EQ(error("400 Bad Request"), "");
+  EXPECT_THAT(error("500 Internal Server Error"), HasSubstr("maximum context length"));
+}
+
 TEST(ServingLines, AnErrorOfAProgramThatIsNoServerIsItsOwn) {
   const Trace trace = test::ReadLog(
       "INFO 11-25 10:00:00 [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: "

@@ -50,6 +50,7 @@ std::string CudaVersion(std::string_view text) {
 
 // Older exporters write 515.43.04 as "5154304" and 525.105.17 as "52510517".
 std::string DriverVersion(std::string_view text) {
+  if (IsDigits(text) && text.size() == 5) return fmt::format("{}.{}", text.substr(0, 3), text.substr(3));
   if (!IsDigits(text) || text.size() < 7 || text.size() > 8) return std::string(text);
   return fmt::format("{}.{}.{}", text.substr(0, 3), text.substr(3, text.size() - 5),
                      text.substr(text.size() - 2));

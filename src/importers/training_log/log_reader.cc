@@ -59,6 +59,13 @@ constexpr int64_t kMostOfProgram = 1000;
 // Lines behind an error, from which on it ended nothing that is known.
 constexpr int64_t kLinesOfError = 500;
 
+// "127.0.0.1:55766 - "POST /v1/chat/completions HTTP/1.1" 400 Bad Request": a server that failed itself says
+// 5xx.
+bool AnswersRequest(std::string_view line) {
+  static const RE2 answer(R"re("(?:GET|POST|PUT|DELETE) /[^ "]* HTTP/1\.[01]" [1-4]\d\d\b)re");
+  return line.find(" HTTP/1.") != std::string_view::npos && RE2::PartialMatch(line, answer);
+}
+
 }  // namespace
 
 void LogReader::Line(std::string_view line) {
@@ -124,8 +131,8 @@ void LogReader::Line(std::string_view line) {
     Count(true);
     --known_;
   }
-  // A start of another process.
-  if (servers.Starts(line)) end_.GoesOn();
+  // A start of another process, or an answer to a request behind the error of one.
+  if (servers.Starts(line) || AnswersRequest(line)) end_.GoesOn();
 }
 
 TrainingLog LogReader::Finish() {
