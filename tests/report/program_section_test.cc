@@ -63,6 +63,19 @@ TEST(ProgramSection, LinesThatRecurHaveAMean) {
               HasSubstr("99.3 % of its 12.6 h pass after 500 lines \"Writing # results\", 1.50 min each;"));
 }
 
+TEST(ProgramSection, LinesBeforeNextToNothingTellNothingOfTheTime) {
+  const std::string text = TextOf({{"kind", "lines"},
+                                   {"name", "Tokens: #"},
+                                   {"count", int64_t{828}},
+                                   {"ns", 27e6},
+                                   {"longest_ns", 1e6},
+                                   {"share", 5e-5},
+                                   {"duration_ns", 554e9}});
+  EXPECT_THAT(text, HasSubstr("not a trace: what it prints does not tell where its 9.23 min go;"));
+  EXPECT_THAT(text, Not(HasSubstr("Tokens")));
+  EXPECT_THAT(text, Not(HasSubstr("Longest")));
+}
+
 TEST(ProgramSection, HeadlineIsWaitingAndTheEnd) {
   EXPECT_THAT(TextOf({{"data_share", 0.98}, {"data_lines", int64_t{12}}}),
               HasSubstr("98.0 % of the time of its batches goes to waiting for their data;"));

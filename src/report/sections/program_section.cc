@@ -62,6 +62,12 @@ std::string PartText(const ProgramCells& cells) {
   return cells.Text("kind", Unit::kText) == "bars" ? BarsText(cells) : LinesText(cells);
 }
 
+// Lines after which next to nothing passes are not where the time goes.
+bool TellsOfTime(const ProgramCells& cells) {
+  constexpr double kNextToNothing = 0.01;
+  return cells.Has("kind") && !(cells.Has("share") && cells.Number("share") < kNextToNothing);
+}
+
 }  // namespace
 
 const ReportTable* ProgramAlone(const ReportModel& model) {
@@ -90,13 +96,15 @@ std::string ProgramText(const ReportTable& program) {
   else if (cells.Has("requests"))
     text += fmt::format("{} requests of {} each, {} at once on average", cells.Count("requests"),
                         cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
-  else if (cells.Has("kind"))
+  else if (TellsOfTime(cells))
     text += PartText(cells);
   else if (cells.Has("skipped_batches"))
     text += fmt::format("{} lines tell of a batch that is skipped for want of memory",
                         cells.Count("skipped_batches"));
   else if (cells.Has("figures"))
     text += "it prints " + cells.Text("figures", Unit::kText);
+  else if (cells.Has("kind") && cells.Has("duration_ns"))
+    text += fmt::format("what it prints does not tell where its {} go", cells.Time("duration_ns"));
   else
     return text + "it ended: " + cells.Text("error", Unit::kText);
   return text + EndedWith(program);
@@ -112,8 +120,9 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
   };
   add("Program", cells.Text("program", Unit::kText));
   if (cells.Has("duration_ns")) add("Time", cells.Time("duration_ns"));
-  if (cells.Has("kind")) add("Most of It", PartText(cells));
-  if (cells.Has("longest_ns") && cells.Number("count") > 1) add("Longest", cells.Time("longest_ns"));
+  if (TellsOfTime(cells)) add("Most of It", PartText(cells));
+  if (TellsOfTime(cells) && cells.Has("longest_ns") && cells.Number("count") > 1)
+    add("Longest", cells.Time("longest_ns"));
   if (cells.Has("tokens_per_second"))
     add("Generated Tokens", ThreeDigits(cells.Number("tokens_per_second")) + "/s");
   if (cells.Has("requests"))

@@ -48,7 +48,7 @@ std::string WithoutWarmup(const Row& row) {
 bool IsOfEpochs(const Row& row) { return row.Text("unit", Unit::kText) == "epoch"; }
 
 std::string Iterations(const Row& row) {
-  if (!(row.Number("lines") > 0)) return "none printed";
+  if (!(row.Number("lines") > 0)) return "none known";
   std::string text = row.Has("iterations") ? row.Count("iterations") : row.Count("lines") + " lines";
   text += fmt::format(" ({} – {}", row.Text("first_iteration"), row.Text("last_iteration"));
   // A plan that it went beyond was another's.
@@ -125,7 +125,7 @@ std::string TrainingText(const ReportTable& training) {
                 ? row.Count("loss_lines") + " lines with losses, none with the time of a step"
             : row.Has("first_steps")  ? "it ends with its first steps, which start it"
             : row.Number("lines") > 0 ? "no time of an iteration"
-                                      : "no iteration printed";
+                                      : "no iteration known";
   if (row.Has("mean_ns") && row.Has("median_ns") && row.Number("mean_ns") >= 1.05 * row.Number("median_ns"))
     text += fmt::format(", {} in the median line", row.Time("median_ns"));
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
