@@ -111,7 +111,8 @@ Trace ReadProfile(const fs::path& path) {
       input.name(),
       "not a profile: unknown binary content, neither a SQLite database, JSON, nor an Nsight Systems "
       "report",
-      "dladvisor reads: " + ReadableFormats());
+      "export a report of Nsight Systems by nsys export --type sqlite REPORT.nsys-rep; dladvisor reads: " +
+          ReadableFormats());
 }
 
 bool MayBeReadable(const fs::path& path) {

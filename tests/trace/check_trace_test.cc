@@ -74,9 +74,9 @@ TEST(CheckTrace, NamesTheColumnAndTheRow) {
   EXPECT_THAT(check([](Trace& t) { t.kernels.name.pop_back(); }),
               ElementsAre("kernel.name: 1 rows, and the table 2"));
   EXPECT_THAT(check([](Trace& t) { t.kernels.shape.Set(0, 1); }),
-              ElementsAre("kernel.#13: row 0 refers to 1 of 1"));
+              ElementsAre("kernel.#14: row 0 refers to 1 of 1"));
   EXPECT_THAT(check([](Trace& t) { t.kernels.occupancy.push_back(1); }),
-              ElementsAre("kernel.#15: 1 rows, and the table 2"));
+              ElementsAre("kernel.#16: 1 rows, and the table 2"));
   EXPECT_THAT(check([](Trace& t) { t.ranges.name[0] = 9; }),
               ElementsAre("range.name: row 0 refers to 9 of 2"));
   EXPECT_THAT(check([](Trace& t) {

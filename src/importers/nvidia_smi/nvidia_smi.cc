@@ -18,7 +18,7 @@ Importer::Fit Fits(const Input& input) {
 }  // namespace
 
 constinit const Importer kNvidiaSmiImporter = {
-    .in_list = "log of nvidia-smi",
+    .in_list = "log of nvidia-smi (its table, dmon, or --format=csv with the line of headers or with units)",
     .extensions = ".csv",
     .more_extensions = "",
     .fits = Fits,
