@@ -7,8 +7,8 @@
 #include <array>
 #include <utility>
 
-#include "src/report/sections/alike_findings.h"
 #include "src/report/sections/capture_section.h"
+#include "src/report/sections/claim.h"
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
 #include "src/report/sections/headline_without_gpu.h"
@@ -24,42 +24,6 @@
 
 namespace dladvisor {
 namespace {
-
-// A finding that says what it saves itself, else of what it explains the one that saves most: a cause often
-// leaves the claim to its symptom.
-const Finding& MostSaving(const Advice& advice, size_t root) {
-  const Finding* most = &advice.findings[root];
-  if (most->saves && most->saves->high_ns) return *most;
-  const auto high = [](const Finding& f) { return f.saves ? f.saves->high_ns.value_or(-1) : -1; };
-  for (const size_t symptom : advice.findings[root].causes)
-    if (const Finding& below = MostSaving(advice, symptom); high(below) > high(*most)) most = &below;
-  return *most;
-}
-
-// What MostSaving says, of which a cause that borrows it from its symptom is sure of nothing.
-Finding Claiming(const Advice& advice, size_t root) {
-  const Finding& most = MostSaving(advice, root);
-  Finding claim;
-  claim.saves = most.saves;
-  if (claim.saves && &most != &advice.findings[root]) claim.saves->low_ns = 0;
-  return claim;
-}
-
-// The same as the report shows it: of one finding for all that are alike.
-Finding ClaimingOfAlike(const Advice& advice, size_t root) {
-  Finding claim = Claiming(advice, root);
-  if (claim.saves && claim.saves->low_ns.value_or(0) > 0)
-    claim.saves = SavingMostOfAlike(advice, MostSaving(advice, root)).saves;
-  return claim;
-}
-
-// What a replay of the profile refutes is not what to begin with promises.
-Finding AsRecorded(Finding claim) {
-  if (!claim.saves || !IsBehindLosses(*claim.saves)) return claim;
-  claim.saves->high_ns = claim.saves->now_ns;
-  if (claim.saves->low_ns) claim.saves->low_ns = std::min(*claim.saves->low_ns, *claim.saves->now_ns);
-  return claim;
-}
 
 std::string_view CategoryOf(const Advice& advice, const Finding& finding) {
   const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
