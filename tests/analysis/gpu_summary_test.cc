@@ -66,7 +66,7 @@ TEST(KernelEstimates, FitByWhatEachKernelNeeds) {
   for (const int64_t step : {1, 7})
     for (int64_t i = 0; i < kKernels; ++i) {
       const int64_t k = i * step % kKernels;
-      EXPECT_EQ(estimates.Of(static_cast<uint32_t>(k)).fitting_blocks,
+      EXPECT_EQ(estimates.Of(static_cast<uint32_t>(k)).fit,
                 BlocksPerSm(device, 32 + 32 * (k % 32), k % 255, 64 * k));
     }
 }

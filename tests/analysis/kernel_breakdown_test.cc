@@ -206,16 +206,21 @@ TEST(KernelName, TellsHowManyBlocksFitAMultiprocessor) {
   TraceBuilder b;
   b.Launch(0, 10, 20, "k");
   b.Launch(100, 110, 120, "k");
-  const auto fitting = [&] {
+  const auto value = [&](std::string_view column) {
     const Context context = test::ContextOf(b.trace);
     const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
-    return table.ValueAt(0, table.schema().Find("fitting_blocks").value());
+    return table.ValueAt(0, table.schema().Find(column).value());
   };
-  EXPECT_EQ(AsNumber(fitting()), 32.0);
+  EXPECT_EQ(AsNumber(value("fitting_blocks")), 32.0);
+  EXPECT_EQ(value("occupancy_limit"), Value("block size"));
   b.trace.kernels.shared_bytes.Set(1, 60 * 1024);
-  EXPECT_EQ(AsNumber(fitting()), 2.0) << "of 164 KiB, by the execution that needs most";
+  EXPECT_EQ(AsNumber(value("fitting_blocks")), 2.0) << "of 164 KiB, by the execution that needs most";
+  EXPECT_TRUE(IsNull(value("occupancy_limit"))) << "they differ in it";
+  b.trace.kernels.shared_bytes.Set(0, 60 * 1024);
+  EXPECT_EQ(value("occupancy_limit"), Value("shared memory"));
   b.trace.devices[0].compute_major = 99;
-  EXPECT_TRUE(IsNull(fitting()));
+  EXPECT_TRUE(IsNull(value("fitting_blocks")));
+  EXPECT_TRUE(IsNull(value("occupancy_limit")));
 }
 
 }  // namespace

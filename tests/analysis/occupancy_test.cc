@@ -21,16 +21,18 @@ Device A100() {
 
 // Values of NVIDIA's occupancy calculator.
 TEST(Occupancy, BlocksPerMultiprocessor) {
-  EXPECT_EQ(BlocksPerSm(A100(), 256, 32, 0), 8);          // 2048 threads
-  EXPECT_EQ(BlocksPerSm(A100(), 256, 64, 0), 4);          // 65536 registers
-  EXPECT_EQ(BlocksPerSm(A100(), 32, 16, 0), 32);          // blocks
-  EXPECT_EQ(BlocksPerSm(A100(), 128, 32, 48 * 1024), 3);  // 164 KiB, 1 KiB of each block is the system's
-  EXPECT_EQ(BlocksPerSm(A100(), 1024, 32, 0), 2);
-  EXPECT_EQ(BlocksPerSm(A100(), 100, 33, 0), 12) << "4 warps of 1280 registers each";
+  using enum OccupancyLimit;
+  EXPECT_EQ(BlocksPerSm(A100(), 256, 32, 0), BlockFit(8, kBlockSize)) << "2048 threads";
+  EXPECT_EQ(BlocksPerSm(A100(), 256, 64, 0), BlockFit(4, kRegisters)) << "65536 registers";
+  EXPECT_EQ(BlocksPerSm(A100(), 32, 16, 0), BlockFit(32, kBlockSize));
+  EXPECT_EQ(BlocksPerSm(A100(), 128, 32, 48 * 1024), BlockFit(3, kSharedMemory))
+      << "164 KiB, 1 KiB of each block is the system's";
+  EXPECT_EQ(BlocksPerSm(A100(), 1024, 32, 0), BlockFit(2, kBlockSize));
+  EXPECT_EQ(BlocksPerSm(A100(), 100, 33, 0), BlockFit(12, kRegisters)) << "4 warps of 1280 registers each";
   Device turing = A100();
   turing.compute_major = 7;
   turing.compute_minor = 5;
-  EXPECT_EQ(BlocksPerSm(turing, 256, 32, 0), 4);
+  EXPECT_EQ(BlocksPerSm(turing, 256, 32, 0), BlockFit(4, kBlockSize));
   Device gfx90a = A100();
   gfx90a.name = "AMD Instinct MI250X";
   EXPECT_FALSE(BlocksPerSm(gfx90a, 256, 32, 0).has_value());

@@ -34,18 +34,27 @@ int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit 
 
 }  // namespace
 
-std::optional<int64_t> BlocksPerSm(const Device& device, int64_t threads_per_block,
-                                   int64_t registers_per_thread, int64_t shared_bytes) {
+std::string_view OccupancyLimitName(OccupancyLimit limit) {
+  constexpr std::array<std::string_view, 3> kNames = {"block size", "registers", "shared memory"};
+  return kNames[static_cast<size_t>(limit)];
+}
+
+std::optional<BlockFit> BlocksPerSm(const Device& device, int64_t threads_per_block,
+                                    int64_t registers_per_thread, int64_t shared_bytes) {
   const Limits* limits = LimitsOf(device);
   if (!limits || threads_per_block <= 0) return std::nullopt;
   const int64_t warps = RoundUp(threads_per_block, kWarp) / kWarp;
-  int64_t blocks = std::min(limits->blocks, limits->threads / (warps * kWarp));
+  BlockFit fit = {std::min(limits->blocks, limits->threads / (warps * kWarp))};
+  const auto limit = [&](int64_t blocks, OccupancyLimit by) {
+    if (blocks < fit.blocks) fit = {blocks, by};
+  };
   if (registers_per_thread > 0)
-    blocks = std::min(blocks, kRegisters / RoundUp(registers_per_thread * kWarp, kRegisterUnit) / warps);
+    limit(kRegisters / RoundUp(registers_per_thread * kWarp, kRegisterUnit) / warps,
+          OccupancyLimit::kRegisters);
   // Since compute capability 8.0 the system keeps 1 KiB of each block.
   const int64_t shared = shared_bytes + (limits->major >= 8 ? kKiB : 0);
-  if (shared > 0) blocks = std::min(blocks, limits->shared_kib * kKiB / shared);
-  return blocks > 0 ? std::optional(blocks) : std::nullopt;
+  if (shared > 0) limit(limits->shared_kib * kKiB / shared, OccupancyLimit::kSharedMemory);
+  return fit.blocks > 0 ? std::optional(fit) : std::nullopt;
 }
 
 std::optional<int64_t> TailNs(const Device& device, int64_t grid, int64_t duration_ns,
@@ -65,16 +74,16 @@ KernelEstimates::KernelEstimates(const Trace& trace, const Device& device)
       threads_(LimitsOf(device) ? LimitsOf(device)->threads : 0),
       fits_(kFits) {}
 
-std::optional<int64_t> KernelEstimates::FittingBlocks(uint32_t kernel) {
+std::optional<BlockFit> KernelEstimates::FitOf(uint32_t kernel) {
   const Kernels& kernels = trace_.kernels;
   const std::array<int64_t, 3> needs = {kernels.block[kernel], kernels.registers[kernel],
                                         kernels.shared_bytes[kernel]};
   const uint64_t mixed = static_cast<uint64_t>(needs[0]) * 0x9E3779B97F4A7C15 ^
                          static_cast<uint64_t>(needs[1]) * 0xC2B2AE3D27D4EB4F ^
                          static_cast<uint64_t>(needs[2]) * 0x165667B19E3779F9;
-  Fit& fit = fits_[(mixed >> 32) % kFits];
-  if (needs != fit.needs) fit = {needs, dladvisor::BlocksPerSm(device_, needs[0], needs[1], needs[2])};
-  return fit.blocks;
+  Known& known = fits_[(mixed >> 32) % kFits];
+  if (needs != known.needs) known = {needs, dladvisor::BlocksPerSm(device_, needs[0], needs[1], needs[2])};
+  return known.fit;
 }
 
 std::optional<double> KernelEstimates::BlocksPerSm(uint32_t kernel) const {
@@ -89,11 +98,11 @@ std::optional<double> KernelEstimates::BlocksPerSm(uint32_t kernel) const {
 
 KernelEstimate KernelEstimates::Of(uint32_t kernel) {
   const Kernels& kernels = trace_.kernels;
-  KernelEstimate estimate = {BlocksPerSm(kernel), std::nullopt, FittingBlocks(kernel)};
+  KernelEstimate estimate = {BlocksPerSm(kernel), std::nullopt, FitOf(kernel)};
   if (!kernels.occupancy.empty()) {
     if (kernels.occupancy[kernel] >= 0) estimate.occupancy = kernels.occupancy[kernel] / 100.0;
-  } else if (threads_ != 0 && estimate.blocks_per_sm && estimate.fitting_blocks) {
-    estimate.occupancy = std::min(*estimate.blocks_per_sm, static_cast<double>(*estimate.fitting_blocks)) *
+  } else if (threads_ != 0 && estimate.blocks_per_sm && estimate.fit) {
+    estimate.occupancy = std::min(*estimate.blocks_per_sm, static_cast<double>(estimate.fit->blocks)) *
                          static_cast<double>(kernels.block[kernel]) / static_cast<double>(threads_);
   }
   return estimate;

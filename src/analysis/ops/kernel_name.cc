@@ -40,9 +40,9 @@ struct Sums {
   double grid = 0, block = 0;
   double blocks = 0, occupancy = 0;                    // per multiprocessor, times nanoseconds
   bool blocks_known = false, occupancy_known = false;  // of any
-  int64_t fitting = 0;                                 // fewest blocks that a multiprocessor holds
+  BlockFit fit;                                        // fewest blocks that a multiprocessor holds
   int64_t registers = 0, local = -1;                   // most of a thread; -1 where not recorded
-  bool tail_known = true, shape_known = true, fitting_known = true;
+  bool tail_known = true, shape_known = true, fit_known = true, one_limit = true;
 };
 
 // In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
@@ -117,13 +117,14 @@ class ByName {
     Sums& sums = sums_[kernels.name[k]];
     const int64_t duration = kernels.end[k] - kernels.start[k], grid = kernels.grid[k];
     const KernelEstimate estimate = estimates_.Of(k);
-    const std::optional<int64_t> fitting = estimate.fitting_blocks;
-    const auto tail = fitting ? TailNs(device_, grid, duration, *fitting) : std::nullopt;
+    const std::optional<BlockFit> fit = estimate.fit;
+    const auto tail = fit ? TailNs(device_, grid, duration, fit->blocks) : std::nullopt;
     sums.tail_known &= tail.has_value();
     sums.tail_ns += tail.value_or(0);
     const bool is_first = sums.next == sums.first;
-    sums.fitting_known &= fitting.has_value();
-    if (fitting) sums.fitting = is_first ? *fitting : std::min(sums.fitting, *fitting);
+    sums.fit_known &= fit.has_value();
+    sums.one_limit &= fit && (is_first || fit->limit == sums.fit.limit);
+    if (fit && (is_first || fit->blocks < sums.fit.blocks)) sums.fit = *fit;
     sums.shape_known &= grid > 0;
     sums.grid_min = is_first ? grid : std::min(sums.grid_min, grid);
     sums.grid_max = is_first ? grid : std::max(sums.grid_max, grid);
@@ -182,7 +183,8 @@ class ByName {
       row.mean_blocks_per_sm = sums.blocks / static_cast<double>(row.total_ns);
     if (sums.occupancy_known && row.total_ns > 0)
       row.mean_occupancy = sums.occupancy / static_cast<double>(row.total_ns);
-    if (sums.fitting_known) row.fitting_blocks = sums.fitting;
+    if (sums.fit_known) row.fitting_blocks = sums.fit.blocks;
+    if (sums.one_limit) row.occupancy_limit = OccupancyLimitName(sums.fit.limit);
     if (sums.registers > 0) row.registers = sums.registers;
     if (sums.local >= 0) row.local_bytes = sums.local;
     const KernelTraits& traits = context_.kernels[name];
@@ -249,6 +251,9 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("fitting_blocks", &KernelNameRow::fitting_blocks, Unit::kCount,
                   "Fewest blocks of an execution that fit on a multiprocessor at once, by their threads, "
                   "registers and shared memory; unknown where the GPU's limits are.")
+          .Column("occupancy_limit", &KernelNameRow::occupancy_limit, Unit::kText,
+                  "Why no more fit: registers, shared memory, or block size (it holds no more threads or "
+                  "blocks); unknown where executions differ in it, or the GPU's limits are.")
           .Column("registers", &KernelNameRow::registers, Unit::kCount,
                   "Most registers of a thread; unknown where they are not recorded.")
           .Column("local_bytes", &KernelNameRow::local_bytes, Unit::kBytes,

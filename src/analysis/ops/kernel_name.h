@@ -31,6 +31,7 @@ struct KernelNameRow {
   bool communication = false;
   std::optional<double> mean_blocks_per_sm, mean_occupancy;
   std::optional<int64_t> fitting_blocks, registers, local_bytes;
+  std::optional<std::string_view> occupancy_limit;
   int64_t window_instances = 0, window_ns = 0;  // in the analysed window
   std::optional<double> window_share;
   std::optional<int64_t> serial_instances, serial_ns;
