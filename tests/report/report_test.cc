@@ -346,7 +346,8 @@ TEST(Text, ShowsTheLedgerLargestFirst) {
   ASSERT_NE(at, std::string::npos);
   const std::string ledger = text.substr(at, text.find("\n\n", at) - at);
   EXPECT_EQ(Count(ledger, "\n"), 6u);
-  EXPECT_TRUE(RE2::PartialMatch(ledger, R"(idle/launch +41.7 % +5.00 ms  launching kernels +█{6}\n +idle/sync +20.8 % )"))
+  EXPECT_TRUE(RE2::PartialMatch(
+      ledger, R"(idle/launch +41.7 % +5.00 ms  launching kernels +█{6}\n +idle/sync +20.8 % )"))
       << ledger;
 }
 

@@ -92,8 +92,7 @@ TEST(TrainingReport, HeadlineNamesTheError) {
                            {"error", error}}});
     return Render(run, ReportFormat::kMarkdown);
   };
-  EXPECT_THAT(text("OSError: disk full"),
-              HasSubstr("no iteration known; it ended with OSError: disk full;"));
+  EXPECT_THAT(text("OSError: disk full"), HasSubstr("no iteration known; it ended with OSError: disk full;"));
   EXPECT_THAT(text("Slurm cancelled the job: time limit"), HasSubstr("; it ended: Slurm cancelled the job"));
   EXPECT_THAT(text("KeyboardInterrupt"), Not(HasSubstr("it ended with")));
 }

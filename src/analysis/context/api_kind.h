@@ -16,8 +16,8 @@ ApiKind ClassifyApi(std::string_view name);
 // By name id of api_calls.name.
 std::vector<ApiKind> ClassifyApis(const Trace& trace);
 
-// Whether no call gives a GPU anything to do or to hold: what is there only asks about GPUs, as PyTorch and its
-// profiler do wherever the model runs.
+// Whether no call gives a GPU anything to do or to hold: what is there only asks about GPUs, as PyTorch and
+// its profiler do wherever the model runs.
 bool GivesGpusNothing(const Trace& trace);
 
 // The name without version and stream-mode suffixes: "cudaLaunchKernel_v7000" -> "cudaLaunchKernel".

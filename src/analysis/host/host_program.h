@@ -24,7 +24,8 @@ struct HostProgramRow {
 };
 const RelationOf<HostProgramRow>& HostProgramRelation();
 
-// Of a profile with ranges and without GPU work or CUDA calls that ask for any, most time first; no row of others.
+// Of a profile with ranges and without GPU work or CUDA calls that ask for any, most time first; no row of
+// others.
 std::vector<HostProgramRow> ComputeHostProgram(const Context& context);
 
 }  // namespace dladvisor
