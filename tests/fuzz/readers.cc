@@ -78,11 +78,16 @@ constexpr auto kReaders = std::to_array<Reader>({
     {"kineto", ReadTrace, false},
     {"xla", ReadTrace, false},
     {"rocprofv3", ReadTrace, true},
+    {"rocprof", ReadTrace, true},
     {"rpd", ReadTrace, true},
     {"nvprof", ReadTrace, true},
     {"rocprofv3-text", ReadTrace, false},
+    {"gpu-table", ReadTrace, false},
+    {"summary", ReadTrace, false},
     {"smi", ReadTrace, false},
     {"training-log", ReadTrace, false},
+    {"serving-log", ReadTrace, false},
+    {"program-log", ReadTrace, false},
     {"dlprof", ReadTrace, true},
     {"digest", ReadDigestBytes, true},
     {"rules", ReadRule, false},
@@ -107,6 +112,17 @@ bool IsSqlite(const std::string& path) {
          head == kMagic;
 }
 
+// The reader of a format, which may have files of both kinds.
+std::string ReaderName(std::string format, bool is_database) {
+  std::ranges::replace(format, ' ', '-');
+  if (format == "nvidia-smi" || format == "dcgm") return "smi";
+  if (is_database) return format;
+  if (format == "rocprofv3") return "rocprofv3-text";
+  if (format == "nvprof") return "gpu-table";
+  if (format == "rocprof" || format == "timeline" || format == "span-trace") return "kineto";
+  return format;
+}
+
 }  // namespace
 
 const Reader* ReaderOf(const std::string& path) {
@@ -114,11 +130,7 @@ const Reader* ReaderOf(const std::string& path) {
   if (path.ends_with(".yaml")) return FindReader(path.ends_with(".test.yaml") ? "" : "rules");
   if (IsDigest(path)) return FindReader("digest");
   try {
-    const std::string format = ReadProfile(path).format;
-    if (format == "nvidia-smi" || format == "dcgm") return FindReader("smi");
-    if (format == "training log") return FindReader("training-log");
-    if (format == "rocprofv3" && !IsSqlite(path)) return FindReader("rocprofv3-text");
-    return FindReader(format);
+    return FindReader(ReaderName(ReadProfile(path).format, IsSqlite(path)));
   } catch (const Error&) {
     return nullptr;
   }
