@@ -17,9 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 using namespace dladvisor;
 
-constexpr size_t kRows = 30;             // of each table
-constexpr size_t kMostBytes = 32 << 10;  // of a text
-constexpr size_t kMostRead = 32 << 20;   // larger files take long
+constexpr size_t kRows = 30;                 // of each table
+constexpr size_t kMostBytes = 32 << 10;      // of a text
+constexpr size_t kMostOfDatabase = 900'000;  // ./dev fuzz cuts what is longer than a million bytes
+constexpr size_t kMostRead = 32 << 20;       // larger files take long
 
 // Unpacked, where it is packed; "" where it is too large.
 std::string BytesOf(const std::string& path) {
@@ -38,7 +39,9 @@ void Write(const fs::path& path, const std::string& bytes) { std::ofstream(path,
 // Small, and still the reader's: a text's beginning, or its end, as logs say only there what a run did.
 bool WriteSeed(const fuzz::Reader& reader, const std::string& bytes, const fs::path& to) {
   if (reader.is_database) {
-    const std::string small = fuzz::ShrinkDatabase(bytes, kRows);
+    std::string small = fuzz::ShrinkDatabase(bytes, kRows);
+    for (size_t rows = kRows / 2; rows > 0 && small.size() > kMostOfDatabase; rows /= 2)
+      small = fuzz::ShrinkDatabase(bytes, rows);
     if (!small.empty()) Write(to, small);
     return !small.empty();
   }
