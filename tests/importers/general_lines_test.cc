@@ -35,6 +35,32 @@ TEST(GeneralLines, TimeAndLoadingWithTheirMeans) {
   EXPECT_NEAR(*log.timers[0].ns, 0.25e9, 1);
 }
 
+TEST(GeneralLines, ThePeakThatALineCounts) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 100, 10, [](int step) {
+    return fmt::format("step {:5} | loss 3.5 | lr 1.0e-04 | 37.0k tok/s | mfu 37.50%", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ASSERT_TRUE(log.iterations[4].mfu);
+  EXPECT_DOUBLE_EQ(*log.iterations[4].mfu, 0.375);
+}
+
+// One of them falls behind; each is a writer of the same file.
+TEST(GeneralLines, TwoProcessesThatWriteByTurns) {
+  const auto line = [](int step, int seconds) {
+    return fmt::format(
+        "{{\"current_steps\": {}, \"loss\": 0.5, \"lr\": 1e-05, \"elapsed_time\": \"0:{:02}:{:02}\"}}\n",
+        step, seconds / 60, seconds % 60);
+  };
+  std::string text;
+  for (int i = 1; i <= 24; ++i)
+    text += line(10 * i, 100 * i) + (i > 2 ? line(10 * (i - 2), 100 * i + 2) : "");
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_FALSE(log.iterations.empty());
+  EXPECT_EQ(log.iterations.back().attempt, 0);
+  EXPECT_EQ(log.iterations.size(), 24u);
+  for (size_t i = 1; i < 24; ++i) ExpectSeconds(log, i, 10);
+}
+
 // 59 steps of 350 s are not done in 20 s.
 TEST(GeneralLines, ATimeWithoutAUnitIsNoSecondWhereWhatIsLeftContradictsIt) {
   const auto log = [](double each) {

@@ -50,6 +50,7 @@ void EpochBarsReader::Line(std::string_view line) {
     LightningEpoch(line);
     return Heading(line);
   }
+  if (epoch_ && line.find("100%|") != std::string_view::npos) evaluations_.Bar(line, log_);
   const bool named = line.find("poch") != std::string_view::npos;
   if (!named && !heading_) return;
   static const RE2 bar(

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/training_log/step_evaluations.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
@@ -38,6 +39,7 @@ class EpochBarsReader {
   };
 
   TrainingLog log_;
+  StepEvaluations evaluations_;
   std::vector<Epoch> epochs_;       // of Lightning
   std::optional<int64_t> heading_;  // the epoch that the last line without a bar names
   bool heads_ = false;              // that line, as no bar was seen since

@@ -64,8 +64,16 @@ std::optional<double> TimeOfEvaluation(std::string_view line) {
   if (line.size() > 240) return std::nullopt;
   static const RE2 evaluation(
       R"((?i)\bepoch\W{0,3}\d+\W{0,3}(?:val|valid|validation|eval|evaluation|test)\b.*\b(?:cost|time|took)\b[^\d,;|]{0,12}?(\d+(?:\.\d+)?) *s(?:ec\w*)?\b)");
+  // "Epoch 2/50, time: 8.53 s, val_loss: 0.879"
+  static const RE2 by_loss(
+      R"((?i)\bepoch\W{0,4}\d+(?: ?/ ?\d+)?\b.{0,24}?\b(?:cost|time|took)\b[^\d,;|]{0,12}?(\d+(?:\.\d+)?) *s(?:ec\w*)?\b.*\b(?:val\w*|eval\w*|test)[ _-]loss\b)"),
+      training(R"((?i)\btrain)");
   double number = 0;
-  return RE2::PartialMatch(line, evaluation, &number) && number > 0 ? std::optional(number) : std::nullopt;
+  return (RE2::PartialMatch(line, evaluation, &number) ||
+          (RE2::PartialMatch(line, by_loss, &number) && !RE2::PartialMatch(line, training))) &&
+                 number > 0
+             ? std::optional(number)
+             : std::nullopt;
 }
 
 bool OfPartOfEpoch(std::string_view line) {

@@ -12,6 +12,7 @@
 #include "src/importers/training_log/epoch_times.h"
 #include "src/importers/training_log/line_values.h"
 #include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/step_evaluations.h"
 #include "src/importers/training_log/step_forms.h"
 
 namespace dladvisor::training_log {
@@ -67,7 +68,7 @@ bool Evaluates(std::string_view line) {
       R"re((?i)(?:val|eval|test)\w*[ _-](?:every|interval|freq))re");  // "eval every 500"
   const std::string_view head = line.substr(0, std::min<size_t>(line.size(), 160));
   // "Iter: 100, Train Loss: 0.4, Val Loss: 0.36": of the training.
-  static const RE2 training(R"re((?i)^.*?\btrain\w*[ _-]loss\b.*?\b(?:val|test|eval))re");
+  static const RE2 training(R"re((?i)^.*?\b(?:train\w*[ _-]loss|loss[ _-]train)\b.*?\b(?:val|test|eval))re");
   return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting) &&
          !RE2::PartialMatch(head, training);
 }
@@ -170,6 +171,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   static const RE2 left(R"re((?i)\beta\W{1,3}(\d{1,4}:\d\d:\d\d)\b)re");
   std::string clock;
   if (step.time && step.bare && RE2::PartialMatch(line, left, &clock)) step.left = SecondsOfClock(clock);
+  static const RE2 mfu(R"re((?i)\bmfu[ :=]{1,3}(\d+(?:\.\d+)?) *%)re");
+  if (double percent = 0; RE2::PartialMatch(line, mfu, &percent)) step.mfu = percent / 100;
   // "GAN training: time elapsed = 51.26 [s] | epoch=1 | batch= [51/3503]"
   static const RE2 training(R"re((?i)\btraining\b)re");
   step.trains = step.trains || (step.epoch && (step.since_start || step.time || step.step_time) &&
@@ -197,6 +200,17 @@ void GeneralLinesReader::ReadEvaluationBar(std::string_view line) {
       bar(R"re(^\s*100%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(\d[\d:]{3,11})<)re");
   if (line.find("%|") == std::string_view::npos) {
     if (line.size() < kLongestHeading) evaluates_ = !steps_.empty() && RE2::PartialMatch(line, heading);
+    return;
+  }
+  if (auto titled = steps_.empty() ? std::nullopt : FullEvaluationBar(line)) {
+    const bool again = evaluated_at_ == steps_.size() && titled->title == evaluation_title_;
+    if (!again) evaluation_ns_ += titled->ns;
+    if (!again && (events_.empty() || events_.back().before != steps_.size())) {
+      ++evaluations_;
+      Evaluation();
+    }
+    evaluated_at_ = steps_.size();
+    evaluation_title_ = std::move(titled->title);
     return;
   }
   int64_t done = 0, all = 0;
@@ -435,6 +449,7 @@ TrainingLog GeneralLinesReader::Finish() {
     *row.covers += std::exchange(merged, 0);
     row.samples_per_second = samples.Take();
     row.tokens_per_second = tokens.Take();
+    row.mfu = line.mfu;
     row.loss = line.loss;
     row.learning_rate = line.learning_rate;
     if (nan > 0) row.nan = std::exchange(nan, 0);

@@ -65,6 +65,8 @@ class GeneralLinesReader {
   bool evaluates_ = false;  // by the last line that is no bar
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;
+  size_t evaluated_at_ = 0;       // lines of steps before the last bar of an evaluation that has a title
+  std::string evaluation_title_;  // this
 };
 
 }  // namespace dladvisor::training_log

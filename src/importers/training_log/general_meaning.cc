@@ -15,6 +15,10 @@ constexpr int64_t kRestartOfLines = 10'000'000'000;
 constexpr int64_t kRestartOfLaterLines = 60'000'000'000;
 // Numbers of steps that a line of another rank may be behind.
 constexpr int64_t kRankBehind = 1;
+// Lines that a process may print behind, until the one that is ahead prints its next.
+constexpr size_t kLinesBehind = 3;
+// Lines that go back, from which on it is no chance: one for so many of all.
+constexpr size_t kLeastBack = 10, kMostBetweenBack = 8;
 // A mean since the epoch began starts with its first step, that waits for the loader.
 constexpr double kFalls = 1.5;
 constexpr double kMs = 1e-3;
@@ -47,6 +51,16 @@ int64_t SamplesOfStep(std::span<const GeneralStep> steps) {
   return between && epochs >= kLeastAlikeEpochs ? batch : 1;
 }
 
+// Whether lines of two processes or more stand among one another, so that numbers go back all the time.
+bool DrawnByTurns(std::span<const GeneralStep> steps) {
+  size_t back = 0;
+  for (size_t i = 1; i < steps.size(); ++i) {
+    if (steps[i].epoch || steps[i].steps) return false;
+    back += *steps[i].step < *steps[i - 1].step;
+  }
+  return back >= kLeastBack && kMostBetweenBack * back >= steps.size();
+}
+
 // By what the epochs took, where lines tell it.
 TimeMeaning MeaningByEpochs(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> epochs,
                             std::span<const TrainingIteration> rows) {
@@ -74,12 +88,20 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
   std::vector<TrainingIteration> rows;
   int64_t epoch = 0, step = 0, per_epoch = 0, first_of_attempt = 0;
   const int64_t samples = SamplesOfStep(steps);
+  const bool by_turns = DrawnByTurns(steps);
   bool first = true;
   for (const GeneralStep& line : steps) {
     TrainingIteration row;
     const int64_t now = *line.step / samples, of = line.epoch.value_or(epoch);
+    // Of another process, whose lines stand between those of the one that is ahead.
+    const auto overtaken = [&](size_t next) {
+      for (size_t i = next; i < std::min(next + kLinesBehind, steps.size()); ++i)
+        if (*steps[i].step / samples > step) return true;
+      return next >= steps.size();
+    };
     const bool behind =
         !first && ((of == epoch && now < step && step - now <= kRankBehind) ||
+                   (by_turns && now < step && overtaken(rows.size() + 1)) ||
                    (line.epoch && of == epoch - 1 && step <= kRankBehind && now > step + kRankBehind));
     // A process that died behind its first line, and the next one's; of another rank the line follows at
     // once.

@@ -22,7 +22,7 @@ struct GeneralStep {
   bool has_mean = false;                  // that the time has one beside it: it is of one step
   bool rounded = false;                   // that since_start has whole seconds
   std::optional<double> free_bytes;       // of a GPU's memory
-  std::optional<double> samples_per_second, tokens_per_second, loss, learning_rate;
+  std::optional<double> samples_per_second, tokens_per_second, mfu, loss, learning_rate;
   bool nan = false;     // that its loss is not a number
   bool trains = false;  // has a value that only trainings print
   bool named = false;   // that a word before the number says that it counts steps

@@ -4,11 +4,19 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
+
+// A progress bar that is full, and that its title names for one of an evaluation.
+struct EvaluationBar {
+  std::string title;
+  double ns = 0;
+};
+std::optional<EvaluationBar> FullEvaluationBar(std::string_view line);
 
 // Adds to a log, whose iterations are those before the line, what a line says of an evaluation.
 class StepEvaluations {
@@ -20,6 +28,7 @@ class StepEvaluations {
  private:
   double ns_ = 0;               // of the evaluation whose lines come
   std::optional<size_t> rows_;  // how many there were at the last evaluation
+  std::string title_;           // of its bar
 };
 
 }  // namespace dladvisor::training_log
