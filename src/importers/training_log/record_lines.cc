@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/record_lines.h"
 
+#include <fmt/format.h>
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <cctype>
@@ -73,6 +76,21 @@ bool IsNan(std::string_view cell) {
          std::tolower(cell[2]) == 'n';
 }
 
+// ESPnet's "2024-05-01 12:00:00,1 (trainer:732) INFO: 1epoch:train:501-1000batch: iter_time=0.01, ...,
+// loss=66.1,
+// ..., train_time=0.62", of which iter_time is of a batch, waiting for it, and train_time of an update.
+std::optional<std::string> OfEspnet(std::string_view line) {
+  if (line.find("epoch:train:") == std::string_view::npos) return std::nullopt;
+  static const RE2 form(
+      R"(\b(\d+)epoch:train:\d+-(\d+)batch: (?:.*\biter_time=([\d.e+-]+))?(?:.*\bloss=([\d.e+-]+|nan))?)"),
+      date(R"(\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?) )");
+  std::string time, epoch, batch, waits, loss;
+  if (!RE2::PartialMatch(line, form, &epoch, &batch, &waits, &loss)) return std::nullopt;
+  RE2::PartialMatch(line, date, &time);
+  return fmt::format("{} epoch: {}, step: {}, data time: {} s, loss: {}", time, epoch, batch,
+                     Number(waits).value_or(0), loss);
+}
+
 }  // namespace
 
 // "[INFO]:  Epoch  Batch  box  total  time", then "[INFO]:  0/29  40/165  0.172  158  7.12": as many words,
@@ -117,6 +135,7 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
 }
 
 std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
+  if (auto row = OfEspnet(line)) return row;
   if (auto row = Table(line)) return row;
   if (!first_ && names_.empty()) return std::nullopt;
   if (line.size() > kLongestRow || line.find(',') == std::string_view::npos) {

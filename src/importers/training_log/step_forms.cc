@@ -26,7 +26,8 @@ const std::vector<Form>& Forms() {
                                              {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                              {kLoss, "\\bloss=" NUMBER}};
   static const std::vector<FieldForm> any = {{kLoss, "(?i)loss\\w*[:=]? *" NUMBER},
-                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER}};
+                                             {kLearningRate, "(?i)\\blr[:=]? *" NUMBER},
+                                             {kMfu, "(?i)\\bmfu[ :=]{1,3}" NUMBER " *%", kPercent}};
 #define EPOCH_TIME \
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
   static const std::vector<FieldForm> epoch = {
@@ -300,6 +301,37 @@ const std::vector<Form>& Forms() {
        1,
        false,
        {{kRate, NUMBER " it/sec"}, {kElapsed, NUMBER " sec/it"}, {kLoss, "\\bLoss *" NUMBER}}},
+      // "Ep. 1 : Up. 1000 : Sen. 63,000 : Cost 6.1 : Time 60.2s : 17000.12 words/s : L.r. 3.0e-04"
+      {"Marian",
+       " : Up. ",
+       R"(\bEp\. [\d.]+ : Up\. ([\d,]+) : )",
+       "s",
+       0,
+       1,
+       false,
+       {{kTokens, NUMBER " words/s"}, {kLoss, "\\bCost " NUMBER}, {kLearningRate, "\\bL\\.r\\. " NUMBER}}},
+      // " 12: 845.1, 855.2 avg loss, 0.001 rate, 5.1 seconds, 768 images, 12.3 hours left"
+      {"Darknet",
+       " avg",
+       R"(^\s*(\d+): [\d.]+, [\d.]+ avg(?: loss)?, [\d.e+-]+ rate, )",
+       "s",
+       0,
+       1,
+       false,
+       {{kElapsed, " rate, " NUMBER " seconds"}, {kLoss, ": " NUMBER ", "}}},
+      // A block: "Learning iteration 12/1500", then "Computation: 95000 steps/s (collection: 0.8s, learning
+      // 0.2s)", and behind a line of dashes "Iteration time: 1.03s".
+      {"rsl_rl",
+       "Learning iteration ",
+       R"(\bLearning iteration +(\d+)/(\d+))",
+       "sn",
+       0,
+       0,
+       true,
+       {{kElapsed, "\\bIteration time: *" NUMBER " *s"},
+        {kSamples, "\\bComputation: *" NUMBER " steps/s"},
+        {kTimer, "(?i)\\bcollection(?: time)?: *" NUMBER " *s", 1, "collection"},
+        {kTimer, "(?i)\\blearning(?: time)?:? *" NUMBER " *s", 1, "learning"}}},
       // "[epoch:  0, iter:   1,100, lr:(2.000e-04,)] l_pix: 2.9e+05"; later versions add "time (data): 0.4
       // (0.1)".
       {"BasicSR",

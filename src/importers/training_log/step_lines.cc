@@ -86,6 +86,11 @@ ProgramLinesReader::ProgramLinesReader(std::string_view program)
 
 bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
   before_ = before;
+  // Darknet waits for a batch before it takes the time of the iteration.
+  static const RE2 loaded(R"(^\s*Loaded: (\d+\.\d+) seconds\b)");
+  if (double seconds = 0; program_ == "Darknet" && line.find("Loaded: ") != std::string_view::npos &&
+                          RE2::PartialMatch(line, loaded, &seconds))
+    waited_ = seconds;
   static const RE2 counted(R"(^Train on (\d{1,9}) samples\b)");
   if (program_ == "Keras" && line.starts_with("Train on ")) RE2::PartialMatch(line, counted, &samples_);
   static const RE2 epoch_of_bars(R"((?:^|[\s|\]-])Epoch:? +\[?(\d+) ?/ ?\d+\]?\s*$)");
@@ -104,7 +109,9 @@ bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
     EndStep();
     AddEvent({log_.iterations.size(), *kind, {}}, before_, line, log_.events);
   } else if (row_ && form_->block) {
-    if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|'))
+    // A line of dashes may part a block.
+    const bool parts = line.find_first_not_of('-') == std::string_view::npos;
+    if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|' || parts))
       Fields(line);
     else
       EndStep();
@@ -121,6 +128,8 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
                          ? RE2::PartialMatch(line, head, &numbers[0], &numbers[1])
                          : RE2::PartialMatch(line, head, &numbers[0], &numbers[1], &numbers[2]);
   if (!found || (form.unless != nullptr && line.find(form.unless) != std::string_view::npos)) return false;
+  // "[Eval] Best Model at Epoch 3: 100%|####| 289/289 ["
+  if (program_ == kBars && FullEvaluationBar(line)) return false;
   const bool of_epoch = parts == "t";
   if (of_epoch && OfPartOfEpoch(line)) return false;
   // "Checkpoint saved to best.pt (epoch 4276, loss 5.8e-03)"
@@ -335,9 +344,13 @@ void ProgramLinesReader::EndStep() {
   if (!row_) return;
   TrainingIteration row = std::move(*row_);
   row_.reset();
-  const auto input = std::exchange(input_, {}), total = std::exchange(total_, {}),
-             mean_input = std::exchange(mean_input_, {}), mean = std::exchange(mean_time_, {}),
-             tokens = std::exchange(tokens_, {});
+  auto input = std::exchange(input_, {});
+  const auto total = std::exchange(total_, {}), mean_input = std::exchange(mean_input_, {}),
+             mean = std::exchange(mean_time_, {}), tokens = std::exchange(tokens_, {});
+  if (const auto waited = std::exchange(waited_, {}); waited && row.elapsed_ns) {
+    *row.elapsed_ns += *waited * kNsPerSecond;
+    input = waited;
+  }
   const auto bytes = std::exchange(bytes_, {}), reserved = std::exchange(reserved_, {});
   const auto timers = std::exchange(timers_, {});
   std::vector<TrainingIteration>& rows = log_.iterations;

@@ -70,6 +70,7 @@ class ProgramLinesReader {
   // Of an epoch of which the line says its number alone: itself, what it says of loading, lines with a loss.
   std::optional<TrainingIteration> bare_;
   std::optional<double> loading_;
+  std::optional<double> waited_;  // before the iteration whose line comes, in no time of its own
   int64_t losses_ = 0;
 };
 
