@@ -29,6 +29,13 @@ constexpr auto kRemedies = std::to_array<Remedy>({
      {"outofmemory", "out of memory"},
      "Start a process for each GPU (torchrun --nproc_per_node=gpu, DistributedDataParallel) in place of "
      "nn.DataParallel, which gathers on its first GPU what all compute, and give each a smaller batch"},
+    {"while its progress bar stood at 0",
+     {"slurm cancelled"},
+     "See what the program does before its first step ends: py-spy dump --pid PID shows the line of the "
+     "code, "
+     "and nvidia-smi whether the GPU is busy (a loader that fills a buffer first, a compiler, a rank that "
+     "the "
+     "others wait for)"},
     {"test ",
      {"nccl failure"},
      "Run it again with NCCL_DEBUG=WARN, which names the call of NCCL that failed, and mend that: until then "

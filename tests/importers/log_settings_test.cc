@@ -59,8 +59,12 @@ TEST(Settings, WarningsOfSlowPaths) {
   const TrainingLog log = ReadTrainingLog(
       "WARNING: constraints for invoking optimized fused softmax kernel are not met. We default back.\n"
       "FlashAttention2 is not installed. Falling back to eager attention.\n"
-      "    warnings.warn(\"xFormers not available\")\n" +
+      "    warnings.warn(\"xFormers not available\")\n"
+      "(WorkerDict pid=5) WARNING [cuda.py:96] To see benefits of async output processing, enable CUDA "
+      "graph. "
+      "Since, enforce-eager is enabled, async output processor cannot be used\n" +
       StepsOf(1, 20));
+  EXPECT_TRUE(log.settings.contains("slow_path_eager"));
   EXPECT_TRUE(log.settings.contains("slow_path_softmax"));
   EXPECT_TRUE(log.settings.contains("slow_path_attention"));
   EXPECT_FALSE(log.settings.contains("slow_path_unused"));

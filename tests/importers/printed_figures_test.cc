@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and rates that a program prints by name.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -48,6 +49,23 @@ TEST(PrintedFigures, ARateThatGrowsWithWhatIsWorkedOnAtOnce) {
   EXPECT_EQ(output.scaling->many, 16);
   EXPECT_DOUBLE_EQ(output.scaling->fast, 815.9);
   EXPECT_FALSE(ReadProgram("model a c=1 decode=22.1 tok/s\nmodel a c=4 decode=18.3 tok/s\n").scaling);
+}
+
+// Of a loop that tells when it learns, and not how long that takes.
+TEST(PrintedFigures, PartsOfATrainingWithoutTimes) {
+  std::string parts, steps;
+  for (int step = 1; step <= 6; ++step) {
+    const std::string line = fmt::format("[step {}] avg_loss=0.{} acc=0.5\n", step, step);
+    steps += line;
+    parts +=
+        line + "Sampling:          60.0s\nBackward:          20.5s\n[timing] sample processed in 81.25s\n";
+  }
+  const Trace timed = test::ReadLog(parts);
+  EXPECT_TRUE(timed.training_log.empty());
+  ASSERT_EQ(timed.program_output.figures.size(), 3u);
+  EXPECT_EQ(timed.program_output.figures[1].name, "Sampling");
+  EXPECT_EQ(timed.program_output.figures[1].count, 6);
+  EXPECT_FALSE(test::ReadTrainingLog(steps + "Loading took 3.5 s\n").empty());
 }
 
 TEST(PrintedFigures, RoundsByTheSumOfAll) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "src/trace/trace.h"
 #include "tests/importers/log_file.h"
@@ -32,6 +33,50 @@ void ExpectEach(const ProgramOutput& output, double seconds, int64_t since) {
 
 std::string Clock(int seconds) {
   return fmt::format("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+TEST(ProgramTime, WhatPassesBehindARuleIsOfTheLineAboveIt) {
+  std::string text;
+  for (const auto& [seconds, words] : {std::pair{0, "======"},
+                                       {0, "Starting"},
+                                       {0, "======"},
+                                       {10, "======"},
+                                       {10, "Joint Training"},
+                                       {10, "======"},
+                                       {1010, "Joint training completed"}})
+    text += fmt::format("2026-02-14 {} - INFO - {}\n", Clock(seconds), words);
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_FALSE(output.parts.empty());
+  EXPECT_EQ(output.parts[0].name, "Joint Training");
+  EXPECT_DOUBLE_EQ(output.parts[0].ns, 1000e9);
+}
+
+// "LINE|0", "WHISKEY|1" and its like: no kind of line has much of the time.
+TEST(ProgramTime, ALineOfEachRoundOfALoopWhoseOthersDiffer) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    const std::string word(static_cast<size_t>(3 + i % 20), static_cast<char>('A' + i % 20));
+    text += fmt::format("2026-02-14 {} - INFO - {}|0\n2026-02-14 {} - INFO - Average is {}\n", Clock(5 * i),
+                        word, Clock(5 * i + 5), 0.5 * i);
+  }
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_EQ(output.parts.size(), 1u);
+  EXPECT_EQ(output.parts[0].name, "Average is #");
+  EXPECT_EQ(output.parts[0].done, 39);
+  EXPECT_DOUBLE_EQ(*output.parts[0].each_ns, 5e9);
+}
+
+// Lines that count in words of their own are timed by their dates.
+TEST(ProgramTime, LinesWithALossAndADate) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text +=
+        fmt::format("2026-02-14 {} Sample {}, up {}, loss {:.2f}\n", Clock(30 * i), 32 * i, i, 2 - 0.01 * i);
+  const Trace trace = test::ReadLog(text);
+  EXPECT_TRUE(trace.training_log.empty());
+  ASSERT_EQ(trace.program_output.parts.size(), 1u);
+  EXPECT_EQ(trace.program_output.parts[0].count, 40);
+  EXPECT_DOUBLE_EQ(trace.program_output.parts[0].ns, 1170e9);
 }
 
 TEST(ProgramTime, BarTellsWhatEachTakes) {
@@ -70,7 +115,7 @@ TEST(ProgramTime, BarWithoutATotalAndOneNamedByValuesOnly) {
   EXPECT_EQ(counted.parts[0].total, 0);
   const ProgramOutput values = OutputOf("d: -0.001;gen: -0.008:  50%|##  | 50/100 [01:40<01:40,  2s/it]\n");
   ASSERT_EQ(values.parts.size(), 1u);
-  EXPECT_EQ(values.parts[0].name, "");
+  EXPECT_EQ(values.parts[0].name, "d: #.#;gen: #.#");
 }
 
 TEST(ProgramTime, CallsThatEachHaveABarAreCounted) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/trace/error_remedy.h"
 #include "tests/importers/log_file.h"
 
 namespace dladvisor {
@@ -324,6 +325,26 @@ TEST(RunEnd, LinesThatNameTheEpochsOfABarShowThatItCountsThem) {
   EXPECT_TRUE(log.of_epochs);
   ASSERT_EQ(log.iterations.size(), 10u);
   EXPECT_DOUBLE_EQ(*log.iterations[3].elapsed_ns, 60e9);
+}
+
+TEST(RunEnd, AJobThatIsCancelledBeforeItsFirstStep) {
+  const std::string bar = "  0%|          | 0/100005 [00:00<?, ?it/s]\n",
+                    end = "slurmstepd: error: *** JOB 267039 ON n6 CANCELLED AT 2025-08-21T02:53:05 ***\n";
+  const TrainingLog log = LogOfRun("Loading weights\n" + bar + end);
+  EXPECT_TRUE(log.iterations.empty());
+  EXPECT_EQ(log.error, "Slurm cancelled the job while its progress bar stood at 0 of 100005");
+  EXPECT_THAT(ErrorRemedy(log.error), HasSubstr("py-spy dump"));
+}
+
+TEST(RunEnd, ABarBehindALineThatStartsTheTraining) {
+  std::string bars;
+  for (int step = 0; step <= 105; ++step)
+    bars += fmt::format(" {}%|#    | {}/843 [{:02}:{:02}<10:00,  1.00s/it]\r", step / 9, step, step / 60,
+                        step % 60);
+  const TrainingLog log = LogOfRun("Training samples: 9000\nStarting training...\n" + bars);
+  EXPECT_GE(log.iterations.back().iteration, 100);
+  EXPECT_EQ(log.iterations.back().planned, 843);
+  EXPECT_TRUE(test::ReadLog("Using cuda\nTraining samples: 9000\n" + bars).training_log.empty());
 }
 
 TEST(RunEnd, TablesOfGpusAtTheStartsOfJobsAreNoTelemetry) {

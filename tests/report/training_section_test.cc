@@ -59,6 +59,27 @@ FakeRun Training(int64_t planned = 1000) {
   return run;
 }
 
+// Of a log without the time of an iteration.
+TEST(TrainingReport, SaysWhatTotalsOrRatesTell) {
+  using I = int64_t;
+  const auto text = [](const char* name, double value) {
+    FakeRun run;
+    run.Give("profile", {{{"profile", I{0}}, {"format", "training log"}, {"training_lines", I{20}}}});
+    run.Give("training", {{{"profile", I{0}},
+                           {"program", "Hugging Face Trainer"},
+                           {"lines", I{20}},
+                           {"iterations", I{200}},
+                           {"attempts", I{1}},
+                           {"first_iteration", I{1}},
+                           {"last_iteration", I{200}},
+                           {name, value}}});
+    return Render(run, ReportFormat::kText);
+  };
+  EXPECT_THAT(text("runtime_ns", 345.6e9), HasSubstr("200 iterations in 5.76 min, 1.73 s each with"));
+  EXPECT_THAT(text("tokens_per_second", 36256), HasSubstr("200 iterations, 36,256 tokens/s"));
+  EXPECT_THAT(text("printed_mfu", 0.375), HasSubstr("no time of an iteration, 37.5 % of the GPUs'"));
+}
+
 TEST(TrainingReport, SaysEpochsWhereNothingSmallerIsTimed) {
   using I = int64_t;
   FakeRun run;

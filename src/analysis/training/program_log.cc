@@ -4,6 +4,8 @@
 #include <re2/re2.h>
 
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/training/benchmark_result.h"
@@ -53,19 +55,38 @@ const ProgramPart* MainPart(const ProgramOutput& output) {
   return main != nullptr || output.parts.empty() ? main : &output.parts.front();
 }
 
-// What names a total has the others in it.
-std::optional<std::string> SlowestTime(const ProgramOutput& output) {
+struct SlowestTime {
+  std::string name;
+  double share = 0;  // of all that are no totals
+};
+
+// What names a total has the others in it, and so has the longest, where others as many add up to it. What is
+// printed twice has one sum under both names.
+std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
+  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01;
   static const RE2 total(
       "(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|mean|average|avg|p\\d\\d|median|"
       "max|min");
-  const ProgramFigure* slowest = nullptr;
-  int64_t times = 0;
+  std::vector<const ProgramFigure*> times;  // the longest first
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty() || RE2::PartialMatch(figure.name, total)) continue;
-    ++times;
-    if (slowest == nullptr || figure.sum > slowest->sum) slowest = &figure;
+    const bool again = !times.empty() && times.back()->count == figure.count && figure.count > 1 &&
+                       times.back()->sum - figure.sum <= kSame * figure.sum;
+    if (!again) times.push_back(&figure);
   }
-  return times > 1 ? std::optional(slowest->name) : std::nullopt;
+  const auto sum_of = [&](size_t first, int64_t count) {
+    double sum = 0;
+    for (size_t i = first; i < times.size(); ++i)
+      if (count == 0 || times[i]->count == count) sum += times[i]->sum;
+    return sum;
+  };
+  if (times.size() > 2) {
+    const double others = sum_of(1, times[0]->count);
+    if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
+      times.erase(times.begin());
+  }
+  if (times.size() < 2) return std::nullopt;
+  return SlowestTime{times[0]->name, times[0]->sum / sum_of(0, 0)};
 }
 
 }  // namespace
@@ -127,10 +148,12 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column(
               "measured", &ProgramLogRow::measured, Unit::kText,
               "What benchmarks in it measured (transfer_test, request_benchmark), in words; unknown without.")
-          .Column(
-              "slowest_time", &ProgramLogRow::slowest_time, Unit::kText,
-              "Of several times that it names, none of which is called a total, the one of the greatest sum; "
-              "unknown without.")
+          .Column("slowest_time", &ProgramLogRow::slowest_time, Unit::kText,
+                  "Of several times that it names, none of which is called a total or is the sum of others, "
+                  "the one "
+                  "of the greatest sum; unknown without.")
+          .Column("slowest_share", &ProgramLogRow::slowest_share, Unit::kRatio,
+                  "Part of the sum of these times; unknown without.")
           .Column("on_host", &ProgramLogRow::on_host, Unit::kNone,
                   "1 where it names the CPU as what it computes on, and no GPU.")
           .Column(
@@ -223,7 +246,10 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   if (!output.figures.empty()) row.figures = FiguresText(output);
   if (output.measured()) row.measured = MeasuredText(output);
   if (output.on_host) row.on_host = 1;
-  row.slowest_time = SlowestTime(output);
+  if (auto slowest = SlowestTimeOf(output)) {
+    row.slowest_time = std::move(slowest->name);
+    row.slowest_share = slowest->share;
+  }
   if (output.scaling) {
     row.scaling_name = output.scaling->name;
     row.scaling_unit = output.scaling->unit;

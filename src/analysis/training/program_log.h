@@ -23,7 +23,7 @@ struct ProgramLogRow {
   std::optional<double> collection_ns, collection_share;
   std::optional<int64_t> data_lines, communication_lines, collection_lines, requests, slots, gpus;
   std::optional<bool> collects_for_gpu;
-  std::optional<double> request_ns, in_flight;
+  std::optional<double> request_ns, in_flight, slowest_share;
   std::optional<std::string> figures, measured, slowest_time;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;
   std::optional<std::string> scaling_name, scaling_unit;

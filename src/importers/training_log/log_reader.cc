@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/training_log/log_reader.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -43,6 +44,11 @@ bool SaysMore(const TrainingLog& log, const TrainingLog& than) {
                        kAsManyLines * static_cast<double>(than.iterations.size());
   if (time > kTimed && as_many && log.iterations.back().attempt < than.iterations.back().attempt) return true;
   return time > kMore * other;
+}
+
+// Whether it says neither what its steps take nor how many of anything are done in a second.
+bool Untimed(const TrainingLog& log) {
+  return KnownTime(log) == 0 && !log.runtime_ns && !log.samples_per_second;
 }
 
 // Arguments that are known, from which on a text is a training's even where it prints no iteration.
@@ -174,9 +180,23 @@ TrainingLog LogReader::Finish() {
         settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
             ? "Megatron-LM"
             : "a program that prints its arguments";
+  // A job that is cancelled before its bar counts hangs, or takes long to begin.
+  const auto not_begun =
+      log.empty() && end_.Cancelled() && servers.server().empty() ? trainer_.NotBegun() : std::nullopt;
+  if (not_begun) log.program = "a program that stopped";
   if (log.empty() && end_.StopsTraining(lines_) && servers.server().empty())
     log.program = "a program that stopped";
-  if (log.empty() && !document_ && servers.server().empty() && !Program().timed() && !figures_.OfTraining()) {
+  // Of a loop that times its parts these say more than its steps.
+  if (!log.iterations.empty() && Untimed(log) && end_.error().empty() && servers.server().empty() &&
+      figures_.TimesParts(static_cast<int64_t>(log.iterations.size()))) {
+    figures_.KeepParts();
+    return {};
+  }
+  const bool parts = log.empty() && PrintsLosses() && figures_.TimesParts(loss_lines_);
+  if (parts) figures_.KeepParts();
+  if (log.empty() && PrintsLosses()) program_.IsLearning();
+  if (log.empty() && !document_ && servers.server().empty() && !Program().timed() && !figures_.OfTraining() &&
+      !parts) {
     const bool few = !PrintsLosses() && PrintsFewSteps();
     if (PrintsLosses()) log.loss_lines = loss_lines_;
     if (few) log.first_steps = timed_losses_;
@@ -185,7 +205,10 @@ TrainingLog LogReader::Finish() {
   if (log.empty()) return log;
   LeaveOutStops(log);
   KeepLongestTraining(log);
-  log.error = log.iterations.empty() ? end_.last_error() : end_.error();
+  log.error = not_begun
+                  ? fmt::format("Slurm cancelled the job while its progress bar stood at 0 of {}", *not_begun)
+              : log.iterations.empty() ? end_.last_error()
+                                       : end_.error();
   if (!log.error.empty()) log.memory_taken = end_.memory_taken();
   if (const auto deepspeed = settings_.find("deepspeed");
       log.program == "Megatron-LM" && deepspeed != settings_.end() && deepspeed->second == "True")

@@ -22,6 +22,8 @@ constexpr double kMostOfText = 0.25;
 constexpr double kMostlyFigures = 0.1;
 // Of what more is worked on at once, by how much the rate must grow to tell that it helps.
 constexpr double kRateGrows = 1.5;
+// A time that is printed less often is of a start, or of a single part.
+constexpr int64_t kLeastOfPart = 3;
 
 struct UnitOfFigure {
   std::string_view word;
@@ -78,7 +80,7 @@ double FigureNumber(std::string text) {
 
 // "Finished training in 28 s", "total time was 33 s", and no "128 tokens in 1.6 s".
 bool SaysSo(const std::string& name, std::string_view verb) {
-  static const RE2 done("(?i)finish|complet|\\bdone\\b|train|load|start|ready|built|compil"),
+  static const RE2 done("(?i)finish|complet|process|\\bdone\\b|train|load|start|ready|built|compil"),
       measured("(?i)time|latency|duration|throughput|speed|\\brate\\b");
   if (verb == "in") return RE2::PartialMatch(name, done);
   return (verb != "was" && verb != "is") || RE2::PartialMatch(name, measured);
@@ -216,11 +218,24 @@ bool PrintedFiguresReader::OfTraining() const {
          });
 }
 
+bool PrintedFiguresReader::TimesParts(int64_t steps) const {
+  const int64_t often = std::max(kLeastOfPart, steps);
+  const auto parts = std::ranges::count_if(figures_, [&](const auto& item) {
+    return item.second.values.unit.empty() && item.second.values.count >= often;
+  });
+  return parts > 0 && IsOutput();
+}
+
 void PrintedFiguresReader::AddTo(ProgramOutput& output) const {
   if (!IsOutput()) return;
   output.on_host = names_host_ && !names_gpu_;
   std::vector<const Figure*> ordered;
   for (const auto& [key, figure] : figures_) ordered.push_back(&figure);
+  if (keeps_parts_) {
+    int64_t most = 0;
+    for (const Figure* figure : ordered) most = std::max(most, figure->values.count);
+    std::erase_if(ordered, [&](const Figure* figure) { return 2 * figure->values.count < most; });
+  }
   // Rates first, as they are what a benchmark is about; then what takes most of the time.
   std::ranges::sort(ordered, [](const Figure* a, const Figure* b) {
     const bool of_rate = !a->values.unit.empty(), is_rate = !b->values.unit.empty();

@@ -21,6 +21,11 @@ class PrintedFiguresReader {
   void AddTo(ProgramOutput& output) const;
   // Whether these are times of a training or of its parts.
   bool OfTraining() const;
+  // Whether times of parts are printed again and again: of several as often as steps are, or of one that
+  // often and more.
+  bool TimesParts(int64_t steps) const;
+  // Leaves out what is printed far less often than these: of a start, of an answer of the model.
+  void KeepParts() { keeps_parts_ = true; }
 
  private:
   struct Figure {
@@ -41,7 +46,7 @@ class PrintedFiguresReader {
   std::map<std::string, Scaling, std::less<>> scalings_;
   LearningSigns signs_;
   int64_t lines_ = 0, of_text_ = 0, with_figures_ = 0, fractions_ = 0, headings_ = 0, marks_ = 0;
-  bool document_ = false, names_host_ = false, names_gpu_ = false;
+  bool document_ = false, names_host_ = false, names_gpu_ = false, keeps_parts_ = false;
 };
 
 }  // namespace dladvisor::training_log

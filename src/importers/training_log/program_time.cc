@@ -48,6 +48,8 @@ constexpr double kLeastPauseNs = 3600e9, kOfOthers = 100;
 constexpr int64_t kLeastOfPause = 10;
 // Lines of kinds that came before, behind what was thrown.
 constexpr int64_t kLeastKnown = 3;
+// Fewer lines that are alike are no loop.
+constexpr int64_t kLeastRounds = 20;
 constexpr size_t kMostOpen = 64;
 // What is done and passed by which copies of one bar may lie apart.
 constexpr int64_t kApart = 2, kPartApart = 20;
@@ -73,10 +75,21 @@ std::string WithoutNumbers(std::string text) {
   return text;
 }
 
+// "d: -0.001;gen: -0.008" as "d: #.#;gen: #.#".
+std::string Measures(std::string values) {
+  static const RE2 value(R"(-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)");
+  RE2::GlobalReplace(&values, value, "#.#");
+  while (values.ends_with(':')) values.pop_back();
+  return CutTo(values, kLongestTitle);
+}
+
 bool HasWord(std::string_view text) {
   static const RE2 word("[A-Za-z]{3}");
   return RE2::PartialMatch(text, word);
 }
+
+// "======", above and below a heading.
+bool IsRule(std::string_view words) { return words.find_first_not_of("=-*#~_ ") == std::string_view::npos; }
 
 // Also "Tue Feb 25 23:07:29 2020", and a date that a slash parts from the
 // clock.
@@ -144,17 +157,19 @@ bool ProgramTimeReader::Line(std::string_view coloured, int64_t number) {
   return figures_.Line(line) || goes_on;
 }
 
-// Of the title, nothing where there are too many. "d: -0.001;gen: -0.008" are values, and name nothing; bars
+// Of the title, nothing where there are too many. "d: -0.001;gen: -0.008" are values, which change; bars
 // without a title may lie within one another.
 ProgramTimeReader::Bars* ProgramTimeReader::BarsOf(std::string_view title, int64_t total,
                                                    std::string& with_numbers) {
   static const RE2 values(R"(\d\.\d)");
   const std::string_view words = Trim(title);
   std::string name = PlainWords(words.substr(words.size() - std::min(words.size(), kLongestTitle)));
-  with_numbers = RE2::PartialMatch(name, values) || !HasWord(name) ? "" : CutTo(name, kLongestTitle);
+  std::string measures = RE2::PartialMatch(name, values) ? name : "";
+  with_numbers = !measures.empty() || !HasWord(name) ? "" : CutTo(name, kLongestTitle);
   name = WithoutNumbers(with_numbers);
   if (bars_.size() >= kMostTitles) return nullptr;
   Bars& bars = bars_[name.empty() ? "\n" + std::to_string(total) : name];
+  if (name.empty() && HasWord(measures)) name = Measures(std::move(measures));
   bars.all.name = name;
   return &bars;
 }
@@ -329,7 +344,7 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   }
   ++stamps_;
   std::string words = WordsBehindDate(line);
-  if (!HasWord(words)) ++wordless_;
+  if (!HasWord(words) && !IsRule(words)) ++wordless_;
   if (last_ && *now < last_->ns) ++backward_;
   if (first_kind_.empty()) first_kind_ = KindName(words);
   const bool restarted = last_ && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
@@ -355,7 +370,16 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
     add(KindOf(kinds_, last_->kind));
     if (!section_.empty()) add(KindOf(sections_, section_));
   }
-  if (Lines* lines = KindOf(kinds_, words)) known_since_ += ++lines->part.count > 1 && !ends;
+  // "======": what passes behind it is of the line before.
+  if (last_ && IsRule(words) && !last_->kind.empty()) {
+    last_->ns = *now;
+    return known_since_ >= kLeastKnown;
+  }
+  if (Lines* lines = KindOf(kinds_, words)) {
+    known_since_ += ++lines->part.count > 1 && !ends;
+    if (lines->part.count == 1) lines->first_ns = *now;
+    lines->last_ns = *now;
+  }
   int64_t done = 0, total = 0;
   if (CountIn(words, done, total)) {
     const auto at = kinds_.find(KindName(words));
@@ -426,6 +450,7 @@ void ProgramTimeReader::AddLines(ProgramOutput& output) const {
   output.duration_ns = passed_ns;
   // Where no kind of line stands out, or where what looks like starts is a loop of the program, they tell
   // nothing.
+  if (std::max(most, most_of_section) < kLeastShare * passed_ns && undated_ns == 0) return AddRounds(output);
   if (std::max(most, most_of_section) < kLeastShare * passed_ns || undated_ns > kMostUndated * passed_ns ||
       (restarts_ > kMostRestarts && restarts_ns_ > passed_ns))
     return;
@@ -434,6 +459,25 @@ void ProgramTimeReader::AddLines(ProgramOutput& output) const {
     part.kind = sections ? ProgramPartKind::kSection : ProgramPartKind::kLines;
     if (part.ns > 0 && !part.name.empty()) output.parts.push_back(std::move(part));
   }
+}
+
+// Of a loop whose lines differ in their words one may still be the same in each round: what passes from each
+// to the next.
+void ProgramTimeReader::AddRounds(ProgramOutput& output) const {
+  const Lines* round = nullptr;
+  for (const auto& [key, kind] : kinds_)
+    if (kind.part.count >= kLeastRounds && HasWord(kind.first) &&
+        static_cast<double>(kind.last_ns - kind.first_ns) >= kNearlyAll * passed_ns_ &&
+        (round == nullptr || kind.part.count > round->part.count))
+      round = &kind;
+  if (round == nullptr) return;
+  ProgramPart part = PartOf(*round);
+  part.ns = static_cast<double>(round->last_ns - round->first_ns);
+  part.done = part.count - 1;
+  part.each_ns = part.ns / static_cast<double>(part.done);
+  part.longest_ns = 0;
+  part.longest_line = 0;
+  output.parts.push_back(std::move(part));
 }
 
 ProgramOutput ProgramTimeReader::Finish() const {

@@ -23,6 +23,8 @@ class ProgramTimeReader {
  public:
   // Whether the line shows that the program goes on.
   bool Line(std::string_view line, int64_t number);
+  // That it does, as another reader found.
+  void IsLearning() { signs_.Show(); }
   // Parts of a while, and what is known of waiting.
   ProgramOutput Finish() const;
 
@@ -51,10 +53,11 @@ class ProgramTimeReader {
     int64_t counted_ns = 0;                  // when
     int64_t items = 0;                       // from one such line to the next
     double items_ns = 0;
-    int64_t counts = 0;     // such lines behind the first
-    bool falls = false;     // what they count
-    double second_ns = 0;   // the longest but one
-    double undated_ns = 0;  // that passes while lines without a date tell what is done
+    int64_t counts = 0;                 // such lines behind the first
+    bool falls = false;                 // what they count
+    double second_ns = 0;               // the longest but one
+    int64_t first_ns = 0, last_ns = 0;  // dates of the first and the last
+    double undated_ns = 0;              // that passes while lines without a date tell what is done
   };
   struct Stamp {
     int64_t ns = 0, number = 0;
@@ -74,6 +77,7 @@ class ProgramTimeReader {
   static ProgramPart PartOf(const Lines& lines);
   static double PauseIn(const Lines& lines);
   void AddLines(ProgramOutput& output) const;
+  void AddRounds(ProgramOutput& output) const;
 
   LearningSigns signs_;
   std::map<std::string, Bars, std::less<>> bars_;

@@ -14,6 +14,7 @@ class LearningSigns {
  public:
   void Line(std::string_view line);
   bool shown() const { return shown_; }
+  void Show() { shown_ = true; }
 
  private:
   std::set<std::string> words_;  // of which one alone shows nothing

@@ -96,6 +96,10 @@ bool RunEndReader::StopsTraining(int64_t lines) const {
   return of_training_ && !error_.empty() && lines - error_line_ <= kLinesOfEnd;
 }
 
+bool RunEndReader::Cancelled() const {
+  return cancelled_line_ > 0 && lines_ - cancelled_line_ <= kLinesOfBareEnd;
+}
+
 // An exception just before it says more, unless that is only how the program took the signal.
 void RunEndReader::Stopped(std::string error, int64_t number, std::optional<MemoryTaken> memory) {
   static const RE2 signal("SignalException|SIGTERM|got signal: 15");
@@ -160,6 +164,9 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
     Stopped(fmt::format("{} ({})", kTimedOut, collective), number, {});
     return;
   }
+  static const RE2 cancelled(R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT )");
+  if (line.find(" CANCELLED AT ") != std::string_view::npos && RE2::PartialMatch(line, cancelled))
+    cancelled_line_ = number;
   if (const std::string stop = StopOf(line); !stop.empty()) {
     Stopped(stop, number, {});
     return;

@@ -30,6 +30,8 @@ class RunEndReader {
   bool of_loop() const { return of_loop_; }
   // Whether a training ended so near the last of the lines, by the files of its traceback.
   bool StopsTraining(int64_t lines) const;
+  // Whether a user or Slurm cancelled the job, near the last line.
+  bool Cancelled() const;
 
  private:
   void Stopped(std::string error, int64_t number, std::optional<MemoryTaken> memory);
@@ -40,6 +42,7 @@ class RunEndReader {
   std::string error_;
   std::optional<MemoryTaken> memory_;
   int64_t error_line_ = 0;
+  int64_t cancelled_line_ = 0;  // the last that says so
   int64_t traceback_line_ = 0;  // the last that begins a traceback
   int64_t lines_ = 0;           // so far
   bool bare_ = false;           // that the error has no traceback

@@ -35,6 +35,10 @@ constexpr auto kWarnings = std::to_array<Warning>({
     // torch.compile.
     {"torch._dynamo hit config.cache_size_limit", "", "recompiles"},
     {"torch._dynamo hit config.recompile_limit", "", "recompiles"},
+    // vLLM, within a training by rewards.
+    {"enforce-eager is enabled, async output processor cannot be used", "", "eager"},
+    {"Cudagraph is disabled under eager mode", "", "eager"},
+    {"is not supported by the V1 Engine. Falling back to V0", "", "engine"},
 });
 
 // "FlashAttention2 is not installed. Falling back ..." of Transformers, timm, programs of their own. Where

@@ -29,6 +29,7 @@ constexpr int64_t kLeastJump = 20;
 constexpr size_t kLeastJumpRows = 4;
 // What a bar must plan, so that another of its kind shows a new start.
 constexpr int64_t kLeastPlanned = 20;
+constexpr size_t kLongestAnnouncement = 120;
 // What no training plans.
 constexpr int64_t kMostCount = 1'000'000'000'000;
 
@@ -72,6 +73,7 @@ bool TrainerReader::Line(std::string_view line) {
     start_ns_ = LastTime(line.substr(0, 64));
   }
   if (line.find("Num Epochs = ") != std::string_view::npos) epochs_ = CountOf(line);
+  if (!announced_ && line.find("tart") != std::string_view::npos) TakeAnnouncement(line);
   if (line.find("***** Running Evaluation") != std::string_view::npos)
     events_[AtLast()].insert(TrainingEventKind::kEvaluation);
   if (line.find("Saving model checkpoint to") != std::string_view::npos)
@@ -80,6 +82,19 @@ bool TrainerReader::Line(std::string_view line) {
   if (line.find("{'") != std::string_view::npos) Record(line);
   if (last_ > 0 && line.find("poch") != std::string_view::npos) CountEpoch(line);
   return begins_anew_;
+}
+
+// "Starting training...": a bar without a title behind it counts its steps, and no other before.
+void TrainerReader::TakeAnnouncement(std::string_view line) {
+  static const RE2 starts(
+      R"((?i)^\W{0,4}(?:\d[\d:,. /-]{5,30}\W{0,4}(?:INFO\W{0,4})?)?start(?:ing|ed|s)? (?:the )?(?:model |main )?(?:training|fine-?tuning)(?: loop)?\W*$)");
+  if (line.size() > kLongestAnnouncement || !RE2::PartialMatch(line, starts)) return;
+  announced_ = true;
+  if (planned_) return;
+  longest_ = last_ = 0;
+  planned_of_bars_.reset();
+  seconds_.clear();
+  losses_.clear();
 }
 
 // "Epoch num 83| train loss 0.26" beside a bar that stands at 83.
@@ -120,6 +135,7 @@ void TrainerReader::Bar(std::string_view line) {
     if (!titled && planned >= kLeastPlanned) {
       begins_anew_ = begins_anew_ || (done <= 1 && last_done_ > 1);
       last_done_ = done;
+      not_begun_ = done == 0 ? std::optional(planned) : std::nullopt;
     }
     // Of an epoch each, where another bar counts these; the first of them tells the pace.
     const bool of_epoch = bar_of_epochs_ && title == "Iteration:";
@@ -302,7 +318,7 @@ TrainingLog TrainerReader::Finish(bool of_training) {
   // A bar of few steps may be anything's.
   const bool told = planned_ || !losses_.empty() || log_.runtime_ns;
   const bool of_epochs = epochs_of_bar_ >= kLeastEpochs;
-  if (!told && !((told_by_bars_ || of_training || of_epochs) && log_.iterations.size() > 1))
+  if (!told && !((told_by_bars_ || announced_ || of_training || of_epochs) && log_.iterations.size() > 1))
     log_.iterations.clear();
   if (!log_.iterations.empty() || log_.runtime_ns) log_.program = told ? "Hugging Face Trainer" : kBars;
   if (log_.program == kBars && of_epochs) {

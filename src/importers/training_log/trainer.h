@@ -23,9 +23,12 @@ class TrainerReader {
   // A bar without a title counts where the log is `of_training`, by its losses or by what ended it, or where
   // lines name the epochs that it counts.
   TrainingLog Finish(bool of_training);
+  // Of how many steps a bar shows none as the log ends.
+  std::optional<int64_t> NotBegun() const { return not_begun_; }
 
  private:
   void Bar(std::string_view line);
+  void TakeAnnouncement(std::string_view line);
   void CountEpoch(std::string_view line);
   void Record(std::string_view line);
   int64_t StepOf(std::string_view line) const;
@@ -40,6 +43,7 @@ class TrainerReader {
   int64_t longest_ = 0;
   bool bar_of_epochs_ = false;       // that one counts these, as around the bar "Iteration:"
   bool told_by_bars_ = false;        // that it is a training, by words of the bar itself
+  bool announced_ = false;           // by a line before the bar
   std::optional<int64_t> start_ns_;  // of the lines' own times
   // By the iteration after which they happened.
   std::map<int64_t, std::set<TrainingEventKind>> events_;
@@ -51,10 +55,11 @@ class TrainerReader {
   };
   std::optional<double> TokensOfStep(std::map<int64_t, Loss>::const_iterator record) const;
   std::map<int64_t, Loss> losses_;
-  int64_t last_ = 0;             // iteration of the last bar
-  int64_t last_done_ = 0;        // of the last bar without a title, whatever it counts
-  bool begins_anew_ = false;     // that bar
-  std::optional<double> epoch_;  // of the last record
+  int64_t last_ = 0;                  // iteration of the last bar
+  int64_t last_done_ = 0;             // of the last bar without a title, whatever it counts
+  bool begins_anew_ = false;          // that bar
+  std::optional<int64_t> not_begun_;  // what it counts, where it stands at 0
+  std::optional<double> epoch_;       // of the last record
   int64_t epochs_of_bar_ = 0, epoch_of_bar_ = -1;
 };
 

@@ -36,6 +36,24 @@ std::string Throughput(const Row& row) {
   return text;
 }
 
+bool IsOfEpochs(const Row& row) { return row.Text("unit", Unit::kText) == "epoch"; }
+
+// Of a log without the time of a step what its totals or its rates tell.
+std::string WithoutTimes(const Row& row) {
+  if (row.Has("loss_lines"))
+    return row.Count("loss_lines") + " lines with losses, none with the time of a step";
+  if (row.Has("first_steps")) return "it ends with its first steps, which start it";
+  if (!(row.Number("lines") > 0)) return "no iteration known";
+  const std::string counted = row.Number("iterations") > 1
+                                  ? row.Count("iterations") + (IsOfEpochs(row) ? " epochs" : " iterations")
+                                  : "";
+  if (!counted.empty() && row.Number("runtime_ns") > 0)
+    return fmt::format("{} in {}, {} each with what lies between", counted, row.Time("runtime_ns"),
+                       FormatValue(row.Number("runtime_ns") / row.Number("iterations"), Unit::kNanoseconds));
+  if (!counted.empty() && (row.Has("samples_per_second") || row.Has("tokens_per_second"))) return counted;
+  return "no time of an iteration";
+}
+
 // What the mean leaves out: " after the first 10".
 std::string WithoutWarmup(const Row& row) {
   if (!row.Has("iterations") || !row.Has("steady_iterations")) return "";
@@ -44,8 +62,6 @@ std::string WithoutWarmup(const Row& row) {
   if (row.Number("attempts") > 1) return fmt::format(" without {:.0f} of warm-up", left_out);
   return left_out == 1 ? " after the first" : fmt::format(" after the first {:.0f}", left_out);
 }
-
-bool IsOfEpochs(const Row& row) { return row.Text("unit", Unit::kText) == "epoch"; }
 
 std::string Iterations(const Row& row) {
   if (!(row.Number("lines") > 0)) return "none known";
@@ -121,11 +137,7 @@ std::string TrainingText(const ReportTable& training) {
                         row.Has("iterations") && !(row.Number("iterations") > 1) ? "" : "s",
                         row.Time("mean_ns"), WithoutWarmup(row));
   else
-    text += row.Has("loss_lines")
-                ? row.Count("loss_lines") + " lines with losses, none with the time of a step"
-            : row.Has("first_steps")  ? "it ends with its first steps, which start it"
-            : row.Number("lines") > 0 ? "no time of an iteration"
-                                      : "no iteration known";
+    text += WithoutTimes(row);
   if (row.Has("mean_ns") && row.Has("median_ns") && row.Number("mean_ns") >= 1.05 * row.Number("median_ns"))
     text += fmt::format(", {} in the median line", row.Time("median_ns"));
   if (row.Has("slowest_ns") && row.Number("slowest_ns") >= 1.05 * row.Number("mean_ns"))
@@ -134,6 +146,9 @@ std::string TrainingText(const ReportTable& training) {
     text += ", " + ThreeDigits(row.Number("samples_per_second")) + " samples/s";
   if (!row.Has("mean_ns") && row.Has("tokens_per_second"))
     text += ", " + ThreeDigits(row.Number("tokens_per_second")) + " tokens/s";
+  if (row.Has("printed_mfu"))
+    text += fmt::format(", {} of the GPUs' peak by its own count",
+                        FormatValue(row.Number("printed_mfu"), Unit::kRatio));
   return text + EndedWith(training);
 }
 
