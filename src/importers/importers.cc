@@ -25,6 +25,7 @@
 #include "src/importers/rocprof_csv/rocprof_csv.h"
 #include "src/importers/rocprof_db/rocprof_db.h"
 #include "src/importers/rocprof_json/rocprof_json.h"
+#include "src/importers/rocprof_pftrace/rocprof_pftrace.h"
 #include "src/importers/rpd/rpd.h"
 #include "src/importers/trainer_state/trainer_state.h"
 #include "src/importers/training_log/training_log_importer.h"
@@ -37,24 +38,11 @@ namespace {
 
 // In the order in which messages list them. Of two that fit equally well the first reads the file.
 constexpr auto kImporters = std::to_array<const Importer*>({
-    &kNsysImporter,
-    &kNvprofImporter,
-    &kGpuTableImporter,
-    &kXlaImporter,
-    &kTrainerStateImporter,
-    &kBenchmarkLogImporter,
-    &kMemoryTimelineImporter,
-    &kRocpdImporter,
-    &kRocprofCsvImporter,
-    &kRocprofDatabaseImporter,
-    &kRocprofJsonImporter,
-    &kRpdImporter,
-    &kKinetoImporter,
-    &kDlprofImporter,
-    &kNvidiaSmiImporter,
-    &kDcgmImporter,
-    &kTrainingLogImporter,
-    &kNsysReportImporter,
+    &kNsysImporter,         &kNvprofImporter,          &kGpuTableImporter,       &kXlaImporter,
+    &kTrainerStateImporter, &kBenchmarkLogImporter,    &kMemoryTimelineImporter, &kRocpdImporter,
+    &kRocprofCsvImporter,   &kRocprofDatabaseImporter, &kRocprofJsonImporter,    &kRocprofPerfettoImporter,
+    &kRpdImporter,          &kKinetoImporter,          &kDlprofImporter,         &kNvidiaSmiImporter,
+    &kDcgmImporter,         &kTrainingLogImporter,     &kNsysReportImporter,
 });
 
 std::optional<Trace> ReadWithTheBest(Input& input) {

@@ -258,7 +258,7 @@ std::optional<PartOfRun> PartOfRunOf(const fs::path& file) {
 }
 
 constinit const Importer kRocprofCsvImporter = {
-    .in_list = "traces of rocprofv3 (.csv)",
+    .in_list = "traces of rocprofv3 (.csv, .json, .pftrace)",
     .extensions = "",
     .more_extensions = ".csv",
     .fits =
