@@ -92,6 +92,20 @@ TEST(ProgramKind, OperatorsThatTakeLongerThanLaunchesComputeOnTheHost) {
   EXPECT_EQ(products(5, kMs / 10), "unknown") << "as launches on a GPU of which nothing was recorded";
 }
 
+TEST(ProgramKind, AProductThatNoCallLaunchesComputesOnTheHost) {
+  const auto trace = [](Ns length, const char* call) {
+    TraceBuilder b;
+    b.trace.format = "kineto";
+    test::AddRange(b, 0, length, "aten::addmm");
+    if (call != nullptr) b.Api(length, length + 1, call, 0);
+    return KindOf(b);
+  };
+  EXPECT_EQ(trace(2 * kMs, "cudaDeviceSynchronize"), "host");
+  EXPECT_EQ(trace(kMs / 10, "cudaDeviceSynchronize"), "unknown") << "may be outside of what was recorded";
+  EXPECT_EQ(trace(2 * kMs, nullptr), "unknown") << "calls may not have been recorded";
+  EXPECT_EQ(trace(2 * kMs, "cudaLaunchKernel"), "unknown");
+}
+
 TEST(ProgramKind, WorkOfLessThanAMillisecondIsATest) {
   const auto five = [](Ns duration) {
     TraceBuilder b;

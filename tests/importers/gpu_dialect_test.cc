@@ -132,6 +132,19 @@ TEST(TensorFlowTimeline, ListsKernelsOnTheirStreams) {
   EXPECT_EQ(t.ranges.size(), 2u);
 }
 
+TEST(TensorFlowTimeline, WithoutTracksOfGpusIsOfTheHost) {
+  const auto listed = [](const std::string& device) {
+    const Trace trace = ReadDialect(
+        R"({"traceEvents":[)" + NamedProcess(1, "/job:localhost/replica:0/task:0/" + device + " Compute") +
+        R"({"name":"MatMul","args":{"name":"dense/MatMul","op":"MatMul"},"pid":1,"tid":0,"ts":10,"dur":5,"cat":"Op","ph":"X"}]})");
+    EXPECT_EQ(trace.ranges.size(), 1u);
+    const auto found = trace.facts.find("listed_gpus");
+    return found == trace.facts.end() ? "" : found->second;
+  };
+  EXPECT_EQ(listed("cpu:0"), "0");
+  EXPECT_EQ(listed("gpu:0"), "") << "it has one, whose kernels were not recorded";
+}
+
 TEST(TensorFlowTimeline, ListsThemTogetherWhereItHasNoStreams) {
   const Trace t =
       ReadDialect(R"({"traceEvents":[)" + NamedProcess(1, "/job:localhost/replica:0/task:0/gpu:0 Compute") +

@@ -126,6 +126,27 @@ std::optional<ProgramKind> ComputesItself(const Trace& trace) {
   return std::nullopt;
 }
 
+// Where PyTorch's profiler recorded calls to CUDA, a product on a GPU would show its launch.
+std::optional<ProgramKind> RunsProducts(const Trace& trace) {
+  static const RE2 product(R"(aten::(addmm|mm|bmm|baddbmm|_convolution))");
+  if (trace.format != "kineto") return std::nullopt;
+  Ns longest = 0;
+  std::string_view longest_name;
+  for (size_t i = 0; i < trace.ranges.size(); ++i) {
+    const std::string_view name = trace.names.View(trace.ranges.name[i]);
+    const Ns length = trace.ranges.end[i] - trace.ranges.start[i];
+    if (trace.ranges.open[i] || length <= longest ||
+        trace.names.View(trace.ranges.domain[i]) != kOperatorDomain ||
+        !RE2::FullMatch(re2::StringPiece(name.data(), name.size()), product))
+      continue;
+    longest = length;
+    longest_name = name;
+  }
+  if (longest < kLeastWork) return std::nullopt;
+  return ProgramKind{program_kind::kHost,
+                     fmt::format("{}, and no launch among the calls to CUDA", longest_name)};
+}
+
 // Whoever uses a GPU of NVIDIA calls its driver some hundred times (ioctl) to begin with, and none while it
 // is at work. That the profile holds the beginning shows in what an interpreter does in the first second,
 // while it has one thread: it opens its modules and sets up its signals. A few calls are for the terminal.
@@ -175,7 +196,7 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   const bool asked = trace.api_calls.size() > 0;
   if (auto waits = WaitsForValues(trace); waits && !asked) return waits;
   if (auto computing = ComputesItself(trace)) return computing;
-  if (asked) return std::nullopt;
+  if (asked) return RunsProducts(trace);
   // Where calls to CUDA were asked for and none came, how the program ended is more to ask; where they were
   // not, to trace them.
   if (trace.format == "nsys" && !trace.capture_options.contains("gpu_traced"))
@@ -189,7 +210,9 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   for (size_t i = 0; i < trace.ranges.size() && !operators; ++i)
     operators = trace.names.View(trace.ranges.domain[i]) == kOperatorDomain;
   if (operators && listed->second == "0")
-    return ProgramKind{program_kind::kHost, "operators, and an empty list of GPUs"};
+    return ProgramKind{program_kind::kHost, trace.format == "timeline"
+                                                ? "operators, all of them on the CPU"
+                                                : "operators, and an empty list of GPUs"};
   if (trace.ranges.size() == 0 && trace.frames.size() > 0)
     return ProgramKind{program_kind::kHost, "Python functions, and not one operator"};
   return std::nullopt;

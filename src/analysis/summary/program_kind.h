@@ -3,7 +3,8 @@
 // - log: a log of training or telemetry, without a trace.
 // - accelerator: no GPU work, but events of another accelerator (MTIA, ...), which are not read.
 // - host: no GPU work, no sign that a GPU was used, and work that only hosts run (mkldnn and THNN operators,
-//   gloo), operators of PyTorch's profiler beside its empty list of GPUs, or Python functions and not one
+//   gloo), operators of PyTorch's profiler beside its empty list of GPUs, a product of it that takes a
+//   millisecond and more beside calls to CUDA of which none launches, or Python functions and not one
 //   operator.
 // - graph-capture: streams are captured, and hardly a launched kernel ran, or most launches are between the
 //   calls that begin and end a capture: they were written into a graph.

@@ -214,6 +214,10 @@ class Timeline : public Dialect {
   void Read() {
     // Lists each kernel on its stream and on "stream:all", each copy on its stream and on "memcpy".
     std::set<int64_t> by_stream;  // devices
+    static const RE2 of_gpu(R"((?i)\bgpu:\d)");
+    if (std::ranges::none_of(batch_.process_names,
+                             [](const auto& process) { return RE2::PartialMatch(process.second, of_gpu); }))
+      batch_.trace.facts["listed_gpus"] = "0";
     for (const Span& span : spans())
       if (const Track track = TrackOf(span); track.gpu && track.stream) by_stream.insert(*track.gpu);
     for (const Span& span : spans()) {
