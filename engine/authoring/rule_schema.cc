@@ -142,8 +142,9 @@ Json RuleProperties(const KnowledgeBase& knowledge) {
       {"saves", Object({{"from", bucket},
                         {"high", FullText("SQL: time that the fix saves at most, in ns per step.")},
                         {"low", FullText("SQL: time that it saves at least.")},
-                        {"now", FullText("SQL: time that it saves at most as long as all else stays; for "
-                                         "families of buckets that hold work and losses.")}},
+                        {"now", FullText("SQL: time that it saves at most as long as all else stays: of "
+                                         "families of buckets that hold work and losses, or of work "
+                                         "with which losses go.")}},
                        {"from", "high"}, "What fixing it saves.")},
       {"problem",
        FullText("What is wrong, with the values: {{name}} prints a column, let or param by its unit.")},

@@ -30,6 +30,7 @@ struct Account {
   double total = 0, total_left = 0;
   double loss = 0, loss_left = 0;  // what may be saved of buckets that are not of work
   std::optional<double> work_limit, work_as_recorded;
+  double beside_work = 0;  // what claims on work save of losses with it
 };
 
 bool IsWork(const Ledger& ledger, const std::string& bucket) {
@@ -183,6 +184,8 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     if (part < kLeastNs) part = 0;
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
+    if (is_work)
+      account.beside_work = std::max(account.beside_work, std::min(part, saves.limit_ns.value_or(0)));
     // What a claim on all buckets gives only without the losses is work, or all of it where nobody knows.
     std::vector<std::string> work;
     if (!is_work && !is_loss)
@@ -197,8 +200,10 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     if (waits) account.loss_left -= part;
   }
   saves.alone_ns = alone ? alone : saves.high_ns;
-  if (limit) saves.limit_ns = limit;
-  saves.now_ns = now ? now : saves.limit_ns;
+  // Of work what the rule knows to go with it, as launches do with their kernels.
+  const std::optional<double> own = is_work ? std::exchange(saves.limit_ns, std::nullopt) : std::nullopt;
+  if (limit) saves.limit_ns = std::max(*limit, own.value_or(0));
+  saves.now_ns = now ? std::max(*now, own.value_or(0)) : saves.limit_ns;
   if (granted) saves.high_ns = granted;
   if (saves.low_ns) saves.low_ns = std::min(*saves.low_ns, *saves.high_ns);
 }
@@ -213,8 +218,10 @@ void LimitWork(Account& account, const Ledger& ledger) {
     return sum;
   };
   const double work = granted_in(ledger.work);
-  if (!account.work_as_recorded || granted_in(ledger.pace) > 0 || !(work > *account.work_as_recorded)) return;
-  const double part = *account.work_as_recorded / work;
+  if (!account.work_as_recorded || granted_in(ledger.pace) > 0) return;
+  const double most = std::max(*account.work_as_recorded, account.beside_work);
+  if (!(work > most)) return;
+  const double part = most / work;
   for (const std::string& bucket : ledger.work)
     if (const auto granted = account.granted.find(bucket); granted != account.granted.end()) {
       auto& [low, high] = granted->second;

@@ -177,6 +177,7 @@ TEST(Launch, DelaysAndTinyKernels) {
   EXPECT_EQ(row.launches, 4);
   EXPECT_DOUBLE_EQ(row.avg_api_ns.value(), 50.0 / 3);
   EXPECT_DOUBLE_EQ(row.median_queue_delay_ns.value(), 30);
+  EXPECT_DOUBLE_EQ(row.median_interval_ns.value(), 20);
   EXPECT_EQ(row.tiny_kernels, 2);
   EXPECT_DOUBLE_EQ(row.tiny_share.value(), 2.0 / 3);
   EXPECT_EQ(row.min_latency_ns, 15);

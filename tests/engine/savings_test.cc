@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <random>
+#include <string>
+#include <utility>
 
 #include "engine/inference/inference.h"
 #include "tests/engine/shop.h"
@@ -189,6 +192,29 @@ TEST(Savings, OfWorkBehindLossesThatStayAreTogetherNoMoreThanItsLimit) {
   advice = shop.Infer(ledger);
   ASSERT_EQ(advice.savings.size(), 2u);
   EXPECT_EQ(advice.savings[1].high_ns, 700) << "as what it lies behind is faster, too";
+}
+
+TEST(Savings, OfWorkThatTakesALossWithItAreWhatGoesWithIt) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_limit = ledger.work_as_recorded = "SELECT 2 AS shop, 20";
+  ledger.pace = {"idle/rain"};
+  const std::string of_one = "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n";
+  const auto saves = [&](const std::string& claim) {
+    ShopHours shop;
+    shop.Rule("a", claim, of_one);
+    const Advice advice = shop.Infer(ledger);
+    EXPECT_EQ(advice.savings.size(), 1u);
+    return std::pair(advice.findings[0].saves.value(), advice.savings[0].high_ns);
+  };
+  EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").first.now_ns, 300);
+  EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").first.ExpectedNs(), 300);
+  EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").second, 300);
+  EXPECT_EQ(saves("{from: serving, high: '700', now: '5'}").first.now_ns, 20) << "less than without it";
+  EXPECT_EQ(saves("{from: serving, high: '700'}").second, 20);
+  ledger.work_limit = ledger.work_as_recorded = "";
+  EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").first.now_ns, std::nullopt)
+      << "nothing limits it";
 }
 
 TEST(Savings, RankByTwiceWhatIsSure) {

@@ -40,6 +40,10 @@ const RelationOf<LaunchRow>& LaunchRelation() {
                   "first "
                   "use do not move.",
                   capability::kGpuWork)
+          .Column("median_interval_ns", &LaunchRow::median_interval_ns, Unit::kNanoseconds,
+                  "Median time from one launching call to the next of its thread: what the host takes for a "
+                  "kernel, all that leads up to its launch included.",
+                  capability::kGpuWork)
           .Column("api_ns", &LaunchRow::api_ns, Unit::kNanoseconds,
                   "Time in those calls, in the window of the host.", capability::kGpuWork)
           .Column("median_queue_delay_ns", &LaunchRow::median_queue_delay_ns, Unit::kNanoseconds,
@@ -87,6 +91,8 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
     row.min_latency_ns = timelines[gpu].min_latency_ns;
     std::vector<int64_t> delays;
     std::vector<double> parts;  // of the calls' durations
+    std::vector<int64_t> intervals;
+    std::vector<uint32_t> last_call(trace.threads.size(), kNoIndex);  // by thread
     delays.reserve(context.work[gpu].kernels.size());
     const size_t stride = context.work[gpu].kernels.size() / kMostSampled + 1;
     const Interval host = context.HostWindowOf(row.rank);
@@ -103,6 +109,12 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       const int64_t call_ns = trace.api_calls.end[call] - trace.api_calls.start[call];
       delays.push_back(trace.kernels.start[k] - trace.api_calls.start[call]);
       if (part_of != call) {
+        if (const uint32_t thread = trace.api_calls.thread[call]; thread != kNoIndex) {
+          const uint32_t before = std::exchange(last_call[thread], call);
+          const Ns interval =
+              before == kNoIndex ? 0 : trace.api_calls.start[call] - trace.api_calls.start[before];
+          if (interval > 0 && delays.size() % stride == 0) intervals.push_back(interval);
+        }
         part_of = call;
         part = kernels_of[call] == 1 ? 1 : 1 / static_cast<double>(many.at(call));
       }
@@ -137,6 +149,7 @@ std::vector<LaunchRow> ComputeLaunches(const Context& context, const std::vector
       row.awaited_ns = awaited_ns;
       row.median_queue_delay_ns = Median(delays);
       row.median_api_ns = Median(parts);
+      if (!intervals.empty()) row.median_interval_ns = Median(intervals);
     }
     rows.push_back(std::move(row));
   }

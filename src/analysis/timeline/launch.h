@@ -14,7 +14,7 @@ namespace dladvisor {
 struct LaunchRow {
   int64_t rank = 0, device = 0;
   int64_t launches = 0, graph_launches = 0, graph_kernels = 0;
-  std::optional<double> avg_api_ns, median_api_ns;
+  std::optional<double> avg_api_ns, median_api_ns, median_interval_ns;
   std::optional<int64_t> api_ns;
   std::optional<double> median_queue_delay_ns;
   std::optional<int64_t> tiny_kernels;
