@@ -11,7 +11,7 @@ std::string_view BucketWords(std::string_view bucket) {
   using Words = std::pair<std::string_view, std::string_view>;
   static constexpr std::array<Words, 22> words = {{
       {"compute/tensor", "computing on tensor cores"},
-      {"compute/other", "computing without tensor cores"},
+      {"compute/other", "other computing"},
       {"communication/exposed", "exposed communication"},
       {"communication/waiting", "waiting for other ranks"},
       {"communication/transfer", "exposed communication"},
