@@ -187,6 +187,7 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
   };
   EXPECT_EQ(KindOf(trace("aten::mkldnn_convolution")), "host");
   EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
+  EXPECT_EQ(KindOf(trace("TfrtCpuExecutable::Execute")), "host") << "XLA's client for CPUs";
   EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");
   TraceBuilder no_gpu = trace("aten::addmm");
   no_gpu.trace.ranges.domain.Set(no_gpu.trace.ranges.size() - 1, no_gpu.trace.names.Intern("cpu_op"));

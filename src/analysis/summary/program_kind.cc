@@ -189,7 +189,7 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   static const RE2 of_gpus(
       R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
   static const RE2 of_hosts(
-      R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn)");
+      R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn|^(Tfrt|PjRt)Cpu\w*::Execute|^ThunkExecutor::Execute)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto other = OperatorOfAccelerator(ranges)) return other;
   if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
