@@ -151,6 +151,18 @@ TEST(Idle, PagesThatWereAskedForBeforehandAreWaitedFor) {
   EXPECT_EQ(At(ledger, Bucket::kHost), 50) << "before the call";
 }
 
+TEST(Idle, TheCallOfACopyThatDoesNotBlockIsALaunch) {
+  for (const MemoryKind memory : {MemoryKind::kPinned, MemoryKind::kPageable, MemoryKind::kUnknown}) {
+    TraceBuilder b;
+    b.Launch(0, 5, 100, "first");
+    b.Api(110, 180, "cudaMemcpyAsync_v3020", 7);
+    b.Copy(190, 200, 4096, CopyDirection::kHostToDevice, memory, MemoryKind::kDevice, 7);
+    const Ledger ledger = ComputeTimelines(test::ContextOf(b.trace)).at(0).ledger;
+    EXPECT_EQ(At(ledger, Bucket::kIdleCopy), memory == MemoryKind::kPinned ? 0 : 65);
+    EXPECT_EQ(At(ledger, Bucket::kLaunch), memory == MemoryKind::kPinned ? 75 : 10);
+  }
+}
+
 TEST(Idle, WhatPrecedesAnotherPrefetchIsTheHosts) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

@@ -229,7 +229,8 @@ class TimelineBuilder {
         }
       } else {
         known_ns += idle.length();
-        ChargeByLaunch(gap, last_call != kNoIndex ? trace_.api_calls.thread[last_call] : kNoIndex);
+        ChargeByLaunch(gap, last_call != kNoIndex ? trace_.api_calls.thread[last_call] : kNoIndex,
+                       operations.kind() == Operations::kCopy && !Blocks(operations.row()));
       }
       Keep(gap);
     }
@@ -278,8 +279,18 @@ class TimelineBuilder {
     Charge(gap, Bucket::kIdleCopy, {called, gap.time.end});
   }
 
-  // `before` is the thread that launched what ran before the gap.
-  void ChargeByLaunch(IdleGap& gap, uint32_t before) {
+  // Whether the host may wait in the call that makes the copy: one of pinned memory, or within the GPU, is
+  // only launched where it is asked for so.
+  bool Blocks(uint32_t copy) const {
+    const auto returns = [](MemoryKind kind) {
+      return kind == MemoryKind::kPinned || kind == MemoryKind::kDevice || kind == MemoryKind::kArray;
+    };
+    return !returns(trace_.copies.source[copy]) || !returns(trace_.copies.destination[copy]);
+  }
+
+  // `before` is the thread that launched what ran before the gap; `only_launched` is a copy that does not
+  // block.
+  void ChargeByLaunch(IdleGap& gap, uint32_t before, bool only_launched) {
     const ApiCalls& calls = trace_.api_calls;
     const Interval idle = gap.time;
     const Ns launched = std::clamp(calls.start[gap.call], idle.start, idle.end);
@@ -302,12 +313,11 @@ class TimelineBuilder {
         std::clamp(calls.start[gap.call] + timeline_.min_latency_ns.value_or(0), launched, idle.end);
     const Ns returned = std::clamp(calls.end[gap.call], latency_end, idle.end);
     const ApiKind kind = api_kinds_[calls.name[gap.call]];
-    const bool copies = kind == ApiKind::kCopy || kind == ApiKind::kAsyncCopy;
+    const bool copies = kind == ApiKind::kCopy || (kind == ApiKind::kAsyncCopy && !only_launched);
     Charge(gap, Bucket::kLaunchLatency, {launched, latency_end});
     const Ns loads = host_.IsFirstOfKernel(gap.call) ? kFirstLoadsModule : kLoadsModule;
-    const Bucket running = copies                            ? Bucket::kIdleCopy
-                           : returned - latency_end >= loads ? Bucket::kCompilation
-                                                             : Bucket::kLaunch;
+    const bool loading = returned - latency_end >= loads && kind != ApiKind::kAsyncCopy;
+    const Bucket running = copies ? Bucket::kIdleCopy : loading ? Bucket::kCompilation : Bucket::kLaunch;
     Charge(gap, running, {latency_end, returned});
     Charge(gap, Bucket::kDependency, {returned, idle.end});
   }
