@@ -46,6 +46,24 @@ TEST(IdleActivity, SaysWhatTheLaunchingThreadDidWhileNothingWasQueued) {
   EXPECT_FALSE(rows[3].ns.has_value());
 }
 
+TEST(IdleActivity, NamesTheInnermostFunctionOfTheProgramThatManySamplesShare) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  b.Api(300, 350, "cudaDeviceSynchronize", 0);
+  for (Ns time = 110; time < 118; ++time)
+    b.Sample(time, "__printf_fp_l", "Algo<Tiles, 100>::print(int) const");
+  for (Ns time = 200; time < 204; ++time)
+    b.Sample(time, "void std::_Destroy<int>(int*)", "run(std::vector<int> const&)");
+  for (Ns time = 310; time < 340; ++time) b.Sample(time, "wait", "main");  // in a call
+  b.Launch(400, 405, 410, "second");
+  const auto rows = ActivitiesOf(b);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows.back().kind, "function");
+  EXPECT_EQ(rows.back().name, "Algo::print");
+  EXPECT_EQ(rows.back().events, 8);
+  EXPECT_DOUBLE_EQ(rows.back().share.value(), 8.0 / 12);
+}
+
 TEST(IdleActivity, TellsAThreadThatWaitsInACallFromOneThatHasNoCpu) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

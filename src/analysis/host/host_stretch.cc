@@ -12,6 +12,7 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/stack_function.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
@@ -23,13 +24,6 @@ constexpr size_t kMostStretches = 20;
 // What a program takes to load its libraries is less; of this much a thread must have computed half.
 constexpr Ns kShortestStart = 1'000'000'000;
 constexpr Ns kSampled = 100'000'000;  // a sample shows that the thread computes about then
-
-// Frames that say nothing of what a program computes: its start, the interpreter, addresses without a name.
-bool NamesAFunction(std::string_view frame) {
-  static const RE2 nothing(
-      R"(^(main|_start|start_thread|clone3?|__clone|__libc_start.*|_?Py\w+|0x[0-9a-fA-F]+|\[.*)$)");
-  return !frame.empty() && !RE2::FullMatch(re2::StringPiece(frame.data(), frame.size()), nothing);
-}
 
 // Setting up and tearing down the communicators of a job computes nothing.
 bool IsOfCommunicators(const std::string& activity) {

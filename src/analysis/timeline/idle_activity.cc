@@ -4,10 +4,13 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
+#include <string>
 #include <tuple>
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/timeline/stack_function.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
@@ -15,6 +18,8 @@ namespace {
 
 constexpr size_t kMostRows = 50;
 constexpr size_t kMostFrames = 12;
+constexpr int64_t kLeastSamples = 10;  // below which they say nothing
+constexpr double kMostSamples = 0.4;   // of a function that is named
 
 // Events of each thread that lie in no other of their kind, in order: neither starts nor ends overlap.
 class ByThread {
@@ -104,6 +109,7 @@ class Collector {
       const uint32_t chain = trace_.cpu_samples.chain[*i];
       if (chain == kNoIndex || trace_.cpu_samples.chains[chain].empty()) continue;
       add("sample", trace_.cpu_samples.chains[chain][0], 0, chain);
+      if (!InCall(thread, at[*i])) ++outside_calls_[chain];
     }
   }
 
@@ -132,10 +138,51 @@ class Collector {
       of_kind.resize(std::min(of_kind.size(), kMostRows));
       for (IdleActivityRow& row : of_kind) rows.push_back(std::move(row));
     }
+    AddFunction(rank, device, rows);
     totals_.clear();
+    outside_calls_.clear();
   }
 
  private:
+  struct Function {
+    int64_t samples = 0, depth = 0;  // sum of depths, from the innermost frame
+  };
+
+  // The innermost function of the program that is on the stack of enough samples outside of calls.
+  void AddFunction(int64_t rank, int64_t device, std::vector<IdleActivityRow>& rows) const {
+    std::map<std::string, Function> functions;
+    int64_t sampled = 0;
+    for (const auto& [chain, samples] : outside_calls_) {
+      sampled += samples;
+      const std::vector<NameId>& frames = trace_.cpu_samples.chains[chain];
+      std::set<std::string> seen;
+      for (size_t depth = 0; depth < frames.size(); ++depth) {
+        const std::string name = OwnFunction(trace_.names.View(frames[depth]));
+        if (name.empty() || !seen.insert(name).second) continue;
+        functions[name].samples += samples;
+        functions[name].depth += samples * static_cast<int64_t>(depth);
+      }
+    }
+    if (sampled < kLeastSamples) return;
+    const auto mean_depth = [](const Function& f) {
+      return static_cast<double>(f.depth) / static_cast<double>(f.samples);
+    };
+    const std::pair<const std::string, Function>* best = nullptr;
+    for (const auto& function : functions)
+      if (static_cast<double>(function.second.samples) >= kMostSamples * static_cast<double>(sampled) &&
+          (best == nullptr || mean_depth(function.second) < mean_depth(best->second)))
+        best = &function;
+    if (best == nullptr) return;
+    IdleActivityRow row;
+    row.rank = rank;
+    row.device = device;
+    row.kind = "function";
+    row.name = best->first;
+    row.events = best->second.samples;
+    row.share = static_cast<double>(best->second.samples) / static_cast<double>(sampled);
+    rows.push_back(std::move(row));
+  }
+
   std::optional<std::string> Callers(std::string_view kind, uint32_t chain) const {
     const bool sample = kind == "sample";
     const std::vector<NameId>& frames = (sample ? trace_.cpu_samples.chains : trace_.os_calls.chains)[chain];
@@ -160,6 +207,7 @@ class Collector {
   ByThread calls_, os_calls_, mpi_calls_, runs_;
   std::vector<std::vector<uint32_t>> samples_;
   std::map<std::pair<std::string_view, NameId>, Total> totals_;
+  std::map<uint32_t, int64_t> outside_calls_;  // samples by stack
 };
 
 }  // namespace
@@ -172,8 +220,10 @@ const RelationOf<IdleActivityRow>& IdleActivityRelation() {
           .Key("rank", &IdleActivityRow::rank, kRankNumber, "Rank.")
           .Key("device", &IdleActivityRow::device, Unit::kNone, "CUDA device ordinal.")
           .Key("kind", &IdleActivityRow::kind, Unit::kText,
-               "CUDA call, OS call, MPI call, sample (of the stack), off CPU, or blocked: off the CPU since "
-               "within a call.")
+               "CUDA call, OS call, MPI call, sample (of the stack), function (the innermost of the program "
+               "on "
+               "the stack of two fifths of the samples outside of calls), off CPU, or blocked: off the CPU "
+               "since within a call.")
           .Key("name", &IdleActivityRow::name, Unit::kText, "Function.")
           .Column("ns", &IdleActivityRow::ns, Unit::kNanoseconds,
                   "Time in it while nothing was queued; unknown for samples. Kinds overlap.")
