@@ -29,6 +29,17 @@ TEST(Headline, AProgramThatFailedBeforeItsWorkIsToBeMendedFirst) {
               HasSubstr("The program ended before any GPU work; first, "));
 }
 
+TEST(Headline, TellsWhereAFewRoundsOfABenchmarkLoseMostOfIt) {
+  for (const double median : {1e6, 100e6}) {
+    Advice advice;
+    advice.findings = {MakeFinding("step-time-varies", Severity::kInfo, Outcome::kFired)};
+    advice.findings[0].lets = {{"benchmark", int64_t{1}, Unit::kNone},
+                               {"median_ns", median, Unit::kNanoseconds}};
+    const std::string text = Render(TypicalRun(), advice, ReportFormat::kText);
+    EXPECT_EQ(text.find("most of it in a few of the steps") != std::string::npos, median < 50e6) << text;
+  }
+}
+
 TEST(Headline, ABenchmarkBesideGpuWorkIsOfAnotherRun) {
   Advice advice;
   advice.findings = {MakeFinding("slow-transfer-test", Severity::kWarning, Outcome::kFired)};

@@ -12,6 +12,7 @@
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/finding_words.h"
 #include "src/report/sections/findings_section.h"
+#include "src/report/sections/host_alone.h"
 #include "src/report/sections/ledger_section.h"
 
 namespace dladvisor {
@@ -118,6 +119,17 @@ std::string PauseText(const Advice& advice) {
   return "";
 }
 
+// ", most of it in a few of the steps": pauses of a loop that measures one kernel.
+std::string FewStepsText(const ReportModel& model, double lost_ns) {
+  const auto varies = FindingOf(*model.advice, "step-time-varies");
+  if (!varies || !Holds(model.advice->findings[*varies], "benchmark")) return "";
+  for (const NamedValue& known : model.advice->findings[*varies].lets)
+    if (known.name == "median_ns" &&
+        FigureNumber(model, "step_time").value_or(0) - AsNumber(known.value).value_or(0) > lost_ns / 2)
+      return ", most of it in a few of the steps";
+  return "";
+}
+
 // What the GPU does not work in passes until the next frame.
 bool IsPaced(const Advice& advice) {
   const std::vector<size_t> roots = advice.Roots();
@@ -144,9 +156,12 @@ std::string LossText(const ReportModel& model, const std::optional<SavingClaim>&
       return fmt::format("The GPU has no work for {} of {} ({:.0f} %), as the program waits for its frames",
                          FigureText(model, lost), whole, share * 100);
     const bool saves_more = SavedOfComputing(claim) > *lost_ns;
+    const std::string few = FewStepsText(model, *lost_ns);
     return fmt::format("{} of {} are lost{} ({:.0f} %){}{}{}", FigureText(model, lost), whole,
                        saves_more ? " besides computing" : "", share * 100,
-                       saves_more ? "" : CauseText(model, FigureText(model, lost), claim),
+                       saves_more     ? ""
+                       : !few.empty() ? few
+                                      : CauseText(model, FigureText(model, lost), claim),
                        PauseText(*model.advice), HeadroomText(model, *total_ns - *lost_ns, *total_ns));
   }
   return "How much time is lost is unknown";
