@@ -64,6 +64,19 @@ TEST(IdleActivity, NamesTheInnermostFunctionOfTheProgramThatManySamplesShare) {
   EXPECT_DOUBLE_EQ(rows.back().share.value(), 8.0 / 12);
 }
 
+TEST(IdleActivity, NamesOneMoreFunctionOfTheSamplesThatAreLeft) {
+  TraceBuilder b;
+  b.Launch(0, 5, 100, "first");
+  for (Ns time = 110; time < 130; ++time) b.Sample(time, "print()", "run()");
+  for (Ns time = 200; time < 212; ++time) b.Sample(time, "clear()", "run()");
+  b.Launch(400, 405, 410, "second");
+  const auto rows = ActivitiesOf(b);
+  ASSERT_GE(rows.size(), 2u);
+  EXPECT_EQ(rows[rows.size() - 2].name, "print");
+  EXPECT_EQ(rows.back().name, "clear");
+  EXPECT_EQ(rows.back().events, 12);
+}
+
 TEST(IdleActivity, TellsAThreadThatWaitsInACallFromOneThatHasNoCpu) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

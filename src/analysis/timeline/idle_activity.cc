@@ -19,7 +19,8 @@ namespace {
 constexpr size_t kMostRows = 50;
 constexpr size_t kMostFrames = 12;
 constexpr int64_t kLeastSamples = 10;  // below which they say nothing
-constexpr double kMostSamples = 0.4;   // of a function that is named
+constexpr double kMostSamples = 0.4;   // of those left, of a function that is named
+constexpr double kLeastLeft = 0.2;     // of all, from which one more is looked for
 
 // Events of each thread that lie in no other of their kind, in order: neither starts nor ends overlap.
 class ByThread {
@@ -138,7 +139,7 @@ class Collector {
       of_kind.resize(std::min(of_kind.size(), kMostRows));
       for (IdleActivityRow& row : of_kind) rows.push_back(std::move(row));
     }
-    AddFunction(rank, device, rows);
+    AddFunctions(rank, device, rows);
     totals_.clear();
     outside_calls_.clear();
   }
@@ -148,39 +149,56 @@ class Collector {
     int64_t samples = 0, depth = 0;  // sum of depths, from the innermost frame
   };
 
-  // The innermost function of the program that is on the stack of enough samples outside of calls.
-  void AddFunction(int64_t rank, int64_t device, std::vector<IdleActivityRow>& rows) const {
-    std::map<std::string, Function> functions;
+  // The innermost function of the program that is on the stack of enough samples outside of calls, and the
+  // same of the samples that are left without it.
+  void AddFunctions(int64_t rank, int64_t device, std::vector<IdleActivityRow>& rows) const {
+    struct Stack {
+      std::vector<std::string> functions;  // from the innermost
+      int64_t samples = 0;
+    };
+    std::vector<Stack> stacks;
     int64_t sampled = 0;
     for (const auto& [chain, samples] : outside_calls_) {
+      Stack& stack = stacks.emplace_back();
+      stack.samples = samples;
       sampled += samples;
-      const std::vector<NameId>& frames = trace_.cpu_samples.chains[chain];
-      std::set<std::string> seen;
-      for (size_t depth = 0; depth < frames.size(); ++depth) {
-        const std::string name = OwnFunction(trace_.names.View(frames[depth]));
-        if (name.empty() || !seen.insert(name).second) continue;
-        functions[name].samples += samples;
-        functions[name].depth += samples * static_cast<int64_t>(depth);
-      }
+      for (const NameId frame : trace_.cpu_samples.chains[chain])
+        stack.functions.push_back(OwnFunction(trace_.names.View(frame)));
     }
-    if (sampled < kLeastSamples) return;
-    const auto mean_depth = [](const Function& f) {
-      return static_cast<double>(f.depth) / static_cast<double>(f.samples);
-    };
-    const std::pair<const std::string, Function>* best = nullptr;
-    for (const auto& function : functions)
-      if (static_cast<double>(function.second.samples) >= kMostSamples * static_cast<double>(sampled) &&
-          (best == nullptr || mean_depth(function.second) < mean_depth(best->second)))
-        best = &function;
-    if (best == nullptr) return;
-    IdleActivityRow row;
-    row.rank = rank;
-    row.device = device;
-    row.kind = "function";
-    row.name = best->first;
-    row.events = best->second.samples;
-    row.share = static_cast<double>(best->second.samples) / static_cast<double>(sampled);
-    rows.push_back(std::move(row));
+    int64_t left = sampled;
+    while (left >= kLeastSamples && static_cast<double>(left) >= kLeastLeft * static_cast<double>(sampled)) {
+      std::map<std::string, Function> functions;
+      for (const Stack& stack : stacks) {
+        std::set<std::string> seen;
+        for (size_t depth = 0; depth < stack.functions.size(); ++depth) {
+          const std::string& name = stack.functions[depth];
+          if (name.empty() || !seen.insert(name).second) continue;
+          functions[name].samples += stack.samples;
+          functions[name].depth += stack.samples * static_cast<int64_t>(depth);
+        }
+      }
+      const auto mean_depth = [](const Function& f) {
+        return static_cast<double>(f.depth) / static_cast<double>(f.samples);
+      };
+      const std::pair<const std::string, Function>* best = nullptr;
+      for (const auto& function : functions)
+        if (static_cast<double>(function.second.samples) >= kMostSamples * static_cast<double>(left) &&
+            (best == nullptr || mean_depth(function.second) < mean_depth(best->second)))
+          best = &function;
+      if (best == nullptr) return;
+      IdleActivityRow row;
+      row.rank = rank;
+      row.device = device;
+      row.kind = "function";
+      row.name = best->first;
+      row.events = best->second.samples;
+      row.share = static_cast<double>(best->second.samples) / static_cast<double>(sampled);
+      rows.push_back(std::move(row));
+      left -= best->second.samples;
+      std::erase_if(stacks, [&](const Stack& stack) {
+        return std::ranges::find(stack.functions, best->first) != stack.functions.end();
+      });
+    }
   }
 
   std::optional<std::string> Callers(std::string_view kind, uint32_t chain) const {
