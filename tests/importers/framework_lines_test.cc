@@ -89,5 +89,15 @@ TEST(FrameworkLines, LitGpt) {
   ExpectSeconds(log, 7, 0.3125);
 }
 
+// What is behind the last epoch is the test of what was trained.
+TEST(FrameworkLines, ASingleBarOfATestAtTheEnd) {
+  std::string text;
+  for (int epoch = 1; epoch <= 3; ++epoch)
+    text += fmt::format("Training Epoch {}: 100%|####| 28/28 [00:59<00:00,  2.0s/it, loss=0.3]\n", epoch);
+  const TrainingLog log = ReadTrainingLog(text + "Testing: 100%|####| 80/80 [10:00<00:00,  7.5s/it]\n");
+  EXPECT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.evaluations, 0);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -51,6 +51,13 @@ TEST(ProgramTime, WhatPassesBehindARuleIsOfTheLineAboveIt) {
   EXPECT_DOUBLE_EQ(output.parts[0].ns, 1000e9);
 }
 
+// Those that stand alone around a date head a record, of which they say nothing.
+TEST(ProgramTime, RulesAroundDatesTellNothing) {
+  std::string text;
+  for (int i = 0; i < 20; ++i) text += fmt::format("=== 2026-02-14 {} ===\nGPU Load: 0.0 %\n", Clock(30 * i));
+  EXPECT_THAT(RefusalOf(kSign + text), HasSubstr("not a profile"));
+}
+
 // "LINE|0", "WHISKEY|1" and its like: no kind of line has much of the time.
 TEST(ProgramTime, ALineOfEachRoundOfALoopWhoseOthersDiffer) {
   std::string text;

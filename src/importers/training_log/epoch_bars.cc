@@ -130,6 +130,7 @@ TrainingLog EpochBarsReader::FinishLightning() const {
 }
 
 TrainingLog EpochBarsReader::Finish() {
+  evaluations_.LeaveOutTest(log_);
   if (epoch_) Add(last_done_, last_seconds_);
   if (log_.iterations.size() < kLeastRowsOfBars) return FinishLightning();
   log_.program = kBars;

@@ -475,8 +475,11 @@ TrainingLog GeneralLinesReader::Finish() {
   for (TrainingIteration& row : log.iterations)
     if (row.nan) row.nan = std::min(*row.nan, row.covers.value_or(1));
   LeaveOutCommonEvents(log);
-  log.evaluations = evaluations_;
-  log.evaluation_ns = evaluation_ns_;
+  // A single one behind the last step is the test of what was trained.
+  if (evaluations_ > 1 || evaluated_at_ != steps_.size()) {
+    log.evaluations = evaluations_;
+    log.evaluation_ns = evaluation_ns_;
+  }
   for (const Step& line : steps_)
     if (line.free_bytes)
       log.least_free_bytes = std::min(log.least_free_bytes.value_or(*line.free_bytes), *line.free_bytes);

@@ -344,7 +344,8 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
   }
   ++stamps_;
   std::string words = WordsBehindDate(line);
-  if (!HasWord(words) && !IsRule(words)) ++wordless_;
+  const bool rule = last_ && IsRule(words) && HasWord(last_->kind);
+  if (!HasWord(words) && !rule) ++wordless_;
   if (last_ && *now < last_->ns) ++backward_;
   if (first_kind_.empty()) first_kind_ = KindName(words);
   const bool restarted = last_ && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
@@ -371,7 +372,7 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
     if (!section_.empty()) add(KindOf(sections_, section_));
   }
   // "======": what passes behind it is of the line before.
-  if (last_ && IsRule(words) && !last_->kind.empty()) {
+  if (rule) {
     last_->ns = *now;
     return known_since_ >= kLeastKnown;
   }

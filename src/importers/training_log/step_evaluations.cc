@@ -88,4 +88,10 @@ void StepEvaluations::Total(std::string_view line, TrainingLog& log) {
   log.evaluation_ns += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
 }
 
+void StepEvaluations::LeaveOutTest(TrainingLog& log) const {
+  if (log.evaluations != 1 || rows_ != log.iterations.size() || title_.empty()) return;
+  log.evaluations = 0;
+  log.evaluation_ns = 0;
+}
+
 }  // namespace dladvisor::training_log

@@ -24,6 +24,8 @@ class StepEvaluations {
   void Bar(std::string_view line, TrainingLog& log);
   void Line(std::string_view line, TrainingLog& log);
   static void Total(std::string_view line, TrainingLog& log);
+  // A single one behind the last iteration is the test of what was trained.
+  void LeaveOutTest(TrainingLog& log) const;
 
  private:
   double ns_ = 0;               // of the evaluation whose lines come

@@ -437,6 +437,7 @@ TrainingLog ProgramLinesReader::Finish() {
   });
   const bool has_timers = std::ranges::any_of(log_.timers, [](const auto& t) { return t.name != "data"; });
   if (static_cast<size_t>(timed) < (has_timers ? 1 : kLeastSteps)) return {};
+  evaluations_.LeaveOutTest(log_);
   if (program_ == "Keras") SamplesToEpochs(log_);
   SetCovers(log_.iterations, std::nullopt);
   if (program_ == "nanoGPT") SpreadSingleTimes(log_.iterations);
