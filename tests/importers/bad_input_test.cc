@@ -181,6 +181,9 @@ TEST(BadInput, Traces) {
   EXPECT_THAT(Refusal(dir.path() / "b.json").reason(), HasSubstr("found no event"));
   WriteFile(dir.path() / "c.json", R"({"a": 1})");
   EXPECT_THAT(Refusal(dir.path() / "c.json").reason(), HasSubstr("JSON without an array \"traceEvents\""));
+  EXPECT_THAT(Refusal(dir.path() / "c.json").hint(), HasSubstr("of times that a program measured itself"));
+  WriteFile(dir.path() / "f.json", R"([{"model": "resnet50", "latency_ms": 12.4}, {"latency_ms": 9.5}])");
+  EXPECT_THAT(Refusal(dir.path() / "f.json").reason(), HasSubstr("JSON without an event of a trace"));
   WriteFile(dir.path() / "d.json", R"({"traceEvents": [{"ph": "X", "ts": 1, "name": }, {"ph": "X"}]})");
   EXPECT_THAT(Refusal(dir.path() / "d.json").reason(), HasSubstr("is damaged"));
   WriteFile(dir.path() / "e.json.gz", "\x1f\x8b\x08 not much");

@@ -276,6 +276,17 @@ TEST(GpuCsv, BadRows) {
   EXPECT_THAT(trace.health.notes, ElementsAre(HasSubstr("last line has no end")));
 }
 
+TEST(GpuCsv, ArgumentsOfAProgramAreNoHeader) {
+  const ProgramOutput output = test::ReadProgram(
+      "args=Namespace(backend='sglang', num_prompts=8, profile_activities=['CPU', 'GPU'], tag=None)\n"
+      "============ Serving Benchmark Result ============\n"
+      "Successful requests:                     8         \n"
+      "Benchmark duration (s):                  69.10     \n"
+      "Mean TTFT (ms):                          6783.26   \n"
+      "==================================================\n");
+  EXPECT_EQ(output.benchmarks.size(), 1U);
+}
+
 TEST(GpuCsv, Refused) {
   EXPECT_THAT(SmiRefusal("timestamp, index, utilization.gpu [%]\n").reason(), HasSubstr("without a sample"));
   EXPECT_THAT(
@@ -330,6 +341,18 @@ TEST(SmiTable, RepeatedAmongOtherLines) {
   EXPECT_EQ(trace.facts.at("driver_version"), "535.54.03");
   EXPECT_EQ(trace.facts.at("cuda_version"), "12.2");
   EXPECT_THAT(trace.health.rows_skipped, IsEmpty());
+}
+
+TEST(SmiTable, PersistenceMayEndAtTheBar) {
+  const Trace trace = test::ReadLog(
+      "Sun Jun 11 16:43:02 2023       \n"
+      "| NVIDIA-SMI 530.41.03              Driver Version: 530.41.03    CUDA Version: 12.1     |\n"
+      "| GPU  Name                  Persistence-M| Bus-Id        Disp.A | Volatile Uncorr. ECC |\n"
+      "|   0  NVIDIA GeForce RTX 3060 L...    Off| 00000000:01:00.0 Off |                  N/A |\n"
+      "| N/A   57C    P0               N/A /  N/A|      6MiB /  6144MiB |     12%      Default |\n");
+  ASSERT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.devices[0].name, "NVIDIA GeForce RTX 3060 L...");
+  EXPECT_THAT(SamplesOf(trace, TelemetryMetric::kGpuUtilization), ElementsAre(Is(0, 0, 0.12)));
 }
 
 TEST(SmiTable, CutAfterTheFirstLineOfAGpu) {

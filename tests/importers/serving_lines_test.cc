@@ -361,10 +361,40 @@ TEST(ServingLines, OfAStartWithoutAnEndTellItsPart) {
   EXPECT_EQ(cut.settings.at("host_weights_gb"), "48");
   EXPECT_EQ(cut.settings.at("max_running_requests"), "1");
   EXPECT_EQ(test::ReadLog(arguments + begins).serving_log.last_stage, "the reading of the weights");
-  EXPECT_EQ(test::ReadLog(arguments + begins + ends).serving_log.last_stage, "");
+  EXPECT_EQ(test::ReadLog(arguments).serving_log.last_stage, "the set-up before the weights are read");
+  EXPECT_EQ(test::ReadLog(arguments + begins + ends).serving_log.last_stage,
+            "the set-up after the weights were read");
   const ServingLog whole = test::ReadLog(arguments + begins + ends + captures + captured + ready).serving_log;
   EXPECT_EQ(whole.last_stage, "");
   EXPECT_DOUBLE_EQ(whole.capture_ns.value_or(0), 20.31e9);
+}
+
+TEST(ServingLines, OfAStartAreVllmsByTheirProcess) {
+  const ServingLog log =
+      test::ReadLog(
+          "(APIServer pid=22) INFO 08-01 18:02:54 [utils.py:273] non-default args: {'model': 'm'}\n"
+          "(APIServer pid=22) INFO 08-01 18:02:55 [model.py:619] Resolved architecture: LlamaForCausalLM\n")
+          .serving_log;
+  EXPECT_EQ(log.program, "vLLM");
+  EXPECT_EQ(log.last_stage, "the set-up before the weights are read");
+}
+
+TEST(ServingLines, OfLlamaCppsOwnProgramsAreOfOneRequest) {
+  const ServingLog log =
+      test::ReadLog(
+          "load_tensors: offloaded 20/33 layers to GPU\n"
+          "llama_perf_context_print:        load time =    2342.15 ms\n"
+          "llama_perf_context_print: prompt eval time =     500.00 ms /    50 tokens (   10.00 ms per token)\n"
+          "llama_perf_context_print:        eval time =    9500.00 ms /   100 runs   (   95.00 ms per token)\n"
+          "llama_perf_context_print:       total time =   10100.00 ms /   150 tokens\n")
+          .serving_log;
+  EXPECT_EQ(log.program, "llama.cpp");
+  ASSERT_EQ(log.samples.size(), 1U);
+  EXPECT_EQ(log.samples[0].running, 1);
+  EXPECT_DOUBLE_EQ(log.samples[0].generated_tokens_per_second.value_or(0), 10);
+  EXPECT_DOUBLE_EQ(log.samples[0].prompt_tokens_per_second.value_or(0), 5);
+  EXPECT_EQ(log.settings.at("max_running_requests"), "1");
+  EXPECT_EQ(log.settings.at("gpu_layers"), "20");
 }
 
 TEST(ServingLines, TellOfSlowerKernels) {

@@ -129,7 +129,7 @@ void EventText::FindEvents() {
     if (carry_.size() > kMostFrame) break;
   }
   throw WrongKind(source_.name(), "JSON without an array \"traceEvents\", which every Chrome trace has",
-                  "export it with torch.profiler's export_chrome_trace or tensorboard_trace_handler");
+                  std::string(kGiveATrace));
 }
 
 size_t EventText::Fill(Chunk& chunk, size_t size) {

@@ -306,6 +306,10 @@ bool LooksLikeJsonLines(std::string_view head) {
         "profiler's start and its stop");
   if (const auto other = OtherTraceOf(batch.process_names))
     throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
+  const std::string_view head = source.Head();
+  if (batch.rows_read.empty() && head.find('{') != head.npos && head.find("\"ph\"") == head.npos)
+    throw WrongKind(source.name(), "JSON without an event of a trace",
+                    std::string(kineto::kGiveATrace));
   throw WrongKind(
       source.name(),
       "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "

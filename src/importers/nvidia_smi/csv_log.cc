@@ -188,7 +188,8 @@ bool LooksLikeGpuCsv(std::string_view head) {
   const std::string_view line = head.substr(0, head.find('\n'));
   // A name alone may be of any table, but not as nvidia-smi writes it: "utilization.gpu [%]".
   if (line.find(',') == std::string_view::npos && line.find(".gpu [") == std::string_view::npos) return false;
-  if (line.size() > 4096) return false;
+  // Arguments of a program may name a GPU, too: "batch=8, device='GPU'".
+  if (line.size() > 4096 || line.find('=') != std::string_view::npos) return false;
   const std::vector<LogColumn> columns = ColumnsOf(line);
   return std::ranges::any_of(columns,
                              [](const LogColumn& c) { return c.names_gpu && c.kind != Kind::kOther; });

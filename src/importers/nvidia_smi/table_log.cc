@@ -16,7 +16,7 @@ namespace {
 // "|   0  NVIDIA GeForce RTX 4090        On  |   00000000:01:00.0  On |                  Off |"
 const RE2& GpuLine() {
   static const RE2 line(
-      R"(\| +(\d+)  (\S.*?) +(?:On|Off|N/A|WDDM|TCC|MCDM|WDDM/?\w*) +\| *[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f] .*)");
+      R"(\| +(\d+)  (\S.*?) +(?:On|Off|N/A|WDDM|TCC|MCDM|WDDM/?\w*) *\| *[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-9A-Fa-f] .*)");
   return line;
 }
 

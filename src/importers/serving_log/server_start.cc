@@ -69,7 +69,10 @@ std::optional<double> SecondsOfCapture(std::string_view line) {
   return seconds;
 }
 
-// The part of a start that a line begins, "" where it ends one; nothing for other lines.
+constexpr std::string_view kBeforeWeights = "the set-up before the weights are read",
+                           kBehindWeights = "the set-up after the weights were read";
+
+// The part of a start that a line begins, "" where the log may end soon; nothing for other lines.
 std::optional<std::string_view> StageOf(std::string_view line) {
   struct Stage {
     std::string_view words, name;
@@ -77,11 +80,14 @@ std::optional<std::string_view> StageOf(std::string_view line) {
   static constexpr std::array kStages = std::to_array<Stage>({
       {"Starting to load model", "the reading of the weights"},
       {"Load weight begin", "the reading of the weights"},
-      {"Loading weights took", ""},
-      {"Load weight end", ""},
-      {"Model loading took", ""},
+      {"Loading weights took", kBehindWeights},
+      {"Load weight end", kBehindWeights},
+      {"Model loading took", kBehindWeights},
       {"Dynamo bytecode transform time", "compiling"},
-      {"torch.compile t", ""},
+      {"torch.compile t", "the set-up after compiling"},
+      {"# GPU blocks: ", ""},
+      {"KV cache size: ", ""},
+      {"max_total_num_tokens=", ""},
       {"Capture cuda graph begin", "the capture of CUDA graphs"},
       {"Capturing CUDA graph", "the capture of CUDA graphs"},
       {"Capture cuda graph end", ""},
@@ -105,7 +111,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     began_ = last_ = time();
     lines_ = 0;
     weights_ns_ = download_ns_ = compile_ns_ = capture_ns_ = 0;
-    stage_ = {};
+    stage_ = kBeforeWeights;
     return;
   }
   if (!began_) return;

@@ -172,6 +172,12 @@ void ServingLinesReader::Iteration(std::string_view line) {
   log_.samples.push_back(std::move(sample));
 }
 
+// The programs of llama.cpp that answer one prompt after the other print the times of each when it is done.
+static bool IsOfOneRequest(std::string_view line) {
+  return Has(line, "llama_perf_context_print:") || Has(line, "llama_print_timings:") ||
+         Has(line, "common_perf_print:");
+}
+
 // llama.cpp's: "slot launch_slot_: id 3 | task 62 | processing task", then, when the request is done, "prompt
 // eval time = 124.60 ms / 218 tokens (...)", "eval time = 329.83 ms / 25 tokens (...)" and "slot release:
 // ...".
@@ -188,7 +194,8 @@ void ServingLinesReader::Request(std::string_view line) {
   }
   std::string prompt;
   double ms = 0, tokens = 0;
-  if (requests_ == 0 || !RE2::PartialMatch(line, times, &prompt, &ms, &tokens)) return;
+  const bool one = requests_ == 0 && IsOfOneRequest(line);
+  if ((requests_ == 0 && !one) || !RE2::PartialMatch(line, times, &prompt, &ms, &tokens)) return;
   if (!prompt.empty()) {
     prompt_ms_ = ms;
     prompt_tokens_ = tokens;
@@ -196,13 +203,15 @@ void ServingLinesReader::Request(std::string_view line) {
   }
   const double seconds = (std::exchange(prompt_ms_, 0) + ms) * 1e-3;
   const double read = std::exchange(prompt_tokens_, 0);
-  if (!(seconds > 0)) return;
+  if (!(seconds > 0) || (one && tokens <= 1)) return;
   log_.program = "llama.cpp";
+  if (one) log_.settings.emplace("max_running_requests", "1");
+  const int64_t running = one ? 1 : requests_;
   ServingSample sample;
-  sample.running = requests_;
+  sample.running = running;
   // Of all that are in work, as much each.
-  sample.prompt_tokens_per_second = read / seconds * static_cast<double>(requests_);
-  sample.generated_tokens_per_second = tokens / seconds * static_cast<double>(requests_);
+  sample.prompt_tokens_per_second = read / seconds * static_cast<double>(running);
+  sample.generated_tokens_per_second = tokens / seconds * static_cast<double>(running);
   log_.samples.push_back(std::move(sample));
 }
 
@@ -216,7 +225,9 @@ void ServingLinesReader::Drafts(std::string_view line) {
 }
 
 void ServingLinesReader::Settings(std::string_view line) {
-  if (Has(line, "LLM engine (v") || Has(line, "vLLM API server version")) server_ = "vLLM";
+  if (Has(line, "LLM engine (v") || Has(line, "vLLM API server version") ||
+      (Has(line, "(APIServer pid=") && Has(line, "] non-default args: {")))
+    server_ = "vLLM";
   if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
   if (Has(line, "[TensorRT-LLM] TensorRT") || Has(line, "[TRT-LLM]")) server_ = "TensorRT-LLM";
   if (Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(") ||

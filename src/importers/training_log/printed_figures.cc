@@ -115,6 +115,8 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   marks_ += RE2::PartialMatch(line, marks);
   document_ = document_ || RE2::PartialMatch(line, document) || (headings_ > 0 && marks_ > 1);
   of_text_ += RE2::PartialMatch(line, code) || line.size() > kLongestLineOfFigures;
+  // "%Cpu(s):  2.6 us,  0.7 sy,  0.0 ni", of top: shares of the processors, not microseconds.
+  if (line.starts_with("%Cpu") || line.starts_with("Cpu(s):")) return;
   if (line.size() > kLongestLineOfFigures || line.find_first_of("0123456789") == std::string::npos) return;
   // The unit behind the number, in the name, or as the name itself.
   static const RE2 behind(
