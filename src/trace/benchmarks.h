@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks of others measured: collectives over the links between GPUs, and a server under requests.
+// What benchmarks of others measured: collectives over the links between GPUs, a server under requests, and
+// how fast a model reads and generates.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,31 @@ struct TransferTest {
   std::string settings;  // that limit NCCL: "NCCL_P2P_DISABLE=1, ..."; "" for none
 };
 
-// A result of vLLM's or SGLang's bench_serving. Times are of one request.
+// A result of vLLM's or SGLang's bench_serving, of GenAI-Perf or AIPerf. Times are of one request.
 struct RequestBenchmark {
-  int64_t requests = 0;
+  int64_t requests = 0;  // 0 where it does not count them
   std::optional<int64_t> failed;
   std::optional<double> limit;  // of requests at once that the client sets
   std::optional<double>
       request_rate;  // that it sends in a second; unknown where as fast as it can, or not said
-  std::optional<double> duration_ns, input_tokens, output_tokens;  // of all requests
+  std::optional<double> duration_ns;
+  std::optional<double> input_tokens, output_tokens;  // of all requests, of one where they are not counted
+  std::optional<double> answered_per_s;               // requests
   std::optional<double> output_tokens_per_s;
   std::optional<double> first_mean_ns, first_median_ns, first_p99_ns;  // until the first token
   std::optional<double> token_mean_ns, token_median_ns;                // for each further token
+};
+
+// A row of llama-bench: a model reads a prompt, generates tokens one after the other, or both.
+struct GenerationTest {
+  std::string test;      // as it names it: "pp512", "tg128", "tg128 @ d4096", "pp512+tg128"
+  std::string model;     // "qwen2 7B Q4_K - Medium"
+  std::string backend;   // "CUDA"; "" where not said
+  std::string gpu;       // "" where none or several are named
+  std::string settings;  // that its table has columns of, "ngl=99, fa=1"; "" for none
+  int64_t prompt_tokens = 0, generated_tokens = 0;
+  double model_bytes = 0;  // 0 where not said
+  double tokens_per_s = 0;
 };
 
 }  // namespace dladvisor

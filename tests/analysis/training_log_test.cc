@@ -5,6 +5,7 @@
 
 #include "src/analysis/summary/run.h"
 #include "src/analysis/training/benchmark_result.h"
+#include "src/analysis/training/generation_test.h"
 #include "src/analysis/training/training.h"
 #include "src/analysis/training/training_memory.h"
 #include "src/analysis/training/training_setting.h"
@@ -375,6 +376,27 @@ TEST(BenchmarkResult, IsShownWhereRequestsWaitedLongest) {
       MeasuredText(output),
       "100 requests, 3 failed, 9.00 s until the first token, of the 2 results the one whose requests waited "
       "longest together");
+}
+
+TEST(GenerationTest, ReadsWeightsAtSoManyBytes) {
+  Trace trace;
+  std::vector<GenerationTest>& tests = trace.program_output.generations;
+  tests.push_back({"pp512", "llama 7B Q4_0", "CUDA", "Tesla V100-SXM2-16GB", "fa=1", 512, 0, 4e9, 3000});
+  tests.push_back({"tg128", "llama 7B Q4_0", "CUDA", "Tesla V100-SXM2-16GB", "fa=1", 0, 128, 4e9, 100});
+  tests.push_back({"tg128", "qwen3moe 30B.A3B Q4_K", "CUDA", "", "fa=1", 0, 128, 18e9, 120});
+  const Context context = test::ContextOf(trace);
+  const std::vector<GenerationTestRow> rows = ComputeGenerationTests(context);
+  ASSERT_EQ(rows.size(), 3U);
+  EXPECT_EQ(rows[0].kind, "reads");
+  EXPECT_FALSE(rows[0].weight_bytes_per_s);
+  EXPECT_EQ(rows[1].kind, "generates");
+  EXPECT_EQ(rows[1].variant, "CUDA, fa=1");
+  EXPECT_DOUBLE_EQ(rows[1].weight_bytes_per_s.value_or(0), 4e11);
+  EXPECT_GT(rows[1].memory_bytes_per_s.value_or(0), 8e11);
+  EXPECT_FALSE(rows[2].weight_bytes_per_s) << "a token reads some of its experts";
+  EXPECT_EQ(MeasuredText(trace.program_output),
+            "llama 7B Q4_0 generates 100 tokens/s (tg128) and reads 3,000 tokens/s of prompts (pp512), the "
+            "fastest of 3 results");
 }
 
 }  // namespace

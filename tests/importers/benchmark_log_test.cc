@@ -177,5 +177,91 @@ TEST(BenchmarkLog, SaysWhyAResultIsNotRead) {
   EXPECT_THAT(test::RefusalOf(result("1e300")), testing::HasSubstr("not as the benchmarks of vLLM"));
 }
 
+constexpr const char* kLlamaTable =
+    "ggml_cuda_init: found 1 CUDA devices:\n"
+    "  Device 0: NVIDIA GeForce RTX 4090, compute capability 8.9, VMM: yes\n"
+    "| model                          |       size |     params | backend    | ngl | fa |            test |  "
+    "                t/s |\n"
+    "| ------------------------------ | ---------: | ---------: | ---------- | --: | -: | --------------: | "
+    "-------------------: |\n"
+    "| llama 7B Q4_0                  |   3.50 GiB |     6.74 B | CUDA       |  99 |  0 |           pp512 |  "
+    "    9000.00 ± 12.18 |\n"
+    "| llama 7B Q4_0                  |   3.50 GiB |     6.74 B | CUDA       |  99 |  0 |           tg128 |  "
+    "      140.00 ± 0.09 |\n"
+    "| llama 7B Q4_0                  |   3.50 GiB |     6.74 B | CUDA       |  99 |  1 |   tg128 @ d4096 |  "
+    "      150.50 ± 0.09 |\n"
+    "\nbuild: 34ce48d97 (7356)\n";
+
+TEST(GenerationTests, OfTheTableOfLlamaBench) {
+  const ProgramOutput output = test::ReadProgram(kLlamaTable);
+  EXPECT_EQ(output.program, "llama-bench");
+  ASSERT_EQ(output.generations.size(), 3U);
+  const GenerationTest& reads = output.generations[0];
+  EXPECT_EQ(reads.model, "llama 7B Q4_0");
+  EXPECT_EQ(reads.backend, "CUDA");
+  EXPECT_EQ(reads.gpu, "NVIDIA GeForce RTX 4090");
+  EXPECT_EQ(reads.settings, "fa=0");
+  EXPECT_EQ(reads.prompt_tokens, 512);
+  EXPECT_EQ(reads.generated_tokens, 0);
+  EXPECT_DOUBLE_EQ(reads.model_bytes, 3.5 * 1024 * 1024 * 1024);
+  EXPECT_DOUBLE_EQ(reads.tokens_per_s, 9000);
+  EXPECT_EQ(output.generations[2].test, "tg128 @ d4096");
+  EXPECT_EQ(output.generations[2].generated_tokens, 128);
+  EXPECT_DOUBLE_EQ(output.generations[2].tokens_per_s, 150.5);
+}
+
+TEST(GenerationTests, OfJsonAndCsvOfLlamaBench) {
+  const auto record = [](const char* threads, const char* generated) {
+    return fmt::format(
+        R"({{"build_commit": "8cf427ff", "gpu_info": "NVIDIA GeForce RTX 4080", "backends": "CUDA", "model_type": "qwen2 7B Q4_K - Medium", "model_size": 4677120000, "n_threads": {}, "n_gpu_layers": 99, "n_prompt": 0, "n_gen": {}, "avg_ts": 118.88}})",
+        threads, generated);
+  };
+  const std::string one = record("8", "128"), other = record("16", "256");
+  for (const std::string& text :
+       {"[\n  " + one + ",\n  " + other + "\n]\n", one + "\n" + other + "\n",
+        std::string(
+            "build_commit,gpu_info,backends,model_type,model_size,n_threads,n_gpu_layers,n_prompt,n_gen,avg_"
+            "ts\n"
+            "\"8cf427ff\",\"NVIDIA GeForce RTX 4080\",\"CUDA\",\"qwen2 7B Q4_K - Medium\",\"4677120000\","
+            "\"8\",\"99\",\"0\",\"128\",\"118.88\"\n"
+            "\"8cf427ff\",\"NVIDIA GeForce RTX 4080\",\"CUDA\",\"qwen2 7B Q4_K - Medium\",\"4677120000\","
+            "\"16\",\"99\",\"0\",\"256\",\"118.88\"\n")}) {
+    const ProgramOutput output = test::ReadProgram(text);
+    ASSERT_EQ(output.generations.size(), 2U) << text;
+    EXPECT_EQ(output.generations[0].test, "tg128");
+    EXPECT_EQ(output.generations[0].settings, "threads=8");
+    EXPECT_EQ(output.generations[0].gpu, "NVIDIA GeForce RTX 4080");
+    EXPECT_DOUBLE_EQ(output.generations[1].tokens_per_s, 118.88);
+    EXPECT_DOUBLE_EQ(output.generations[1].model_bytes, 4677120000);
+  }
+  EXPECT_THAT(test::RefusalOf(one.substr(0, one.size() - 20)),
+              testing::HasSubstr("the result of llama-bench without a row"));
+}
+
+TEST(PerfReports, OfTheTerminalAndOfJson) {
+  const ProgramOutput printed = test::ReadProgram(
+      "                              NVIDIA GenAI-Perf | LLM Metrics\n"
+      "┃                         Statistic ┃      avg ┃      min ┃      max ┃      p99 ┃      p90 ┃\n"
+      "│          Time to first token (ms) │ 2,016.50 │    12.39 │ 3,217.25 │ 3,117.09 │ 3,016.68 │\n"
+      "│          Inter token latency (ms) │     1.85 │     1.55 │     2.04 │     2.02 │     1.97 │\n"
+      "│ Output token throughput (per sec) │   520.87 │      N/A │      N/A │      N/A │      N/A │\n"
+      "│            Output sequence length │   261.90 │   256.00 │   298.00 │   296.60 │   270.00 │\n"
+      "│      Request throughput (per sec) │     2.00 │      N/A │      N/A │      N/A │      N/A │\n");
+  ASSERT_EQ(printed.benchmarks.size(), 1U);
+  EXPECT_EQ(printed.benchmarks[0].requests, 0);
+  EXPECT_DOUBLE_EQ(printed.benchmarks[0].first_mean_ns.value_or(0), 2016.5e6);
+  EXPECT_DOUBLE_EQ(printed.benchmarks[0].first_p99_ns.value_or(0), 3117.09e6);
+  EXPECT_DOUBLE_EQ(printed.benchmarks[0].output_tokens.value_or(0), 261.9);
+  EXPECT_DOUBLE_EQ(printed.benchmarks[0].answered_per_s.value_or(0), 2);
+  const ProgramOutput saved = test::ReadProgram(
+      R"({"request_throughput": {"unit": "requests/sec", "avg": 2.0}, "request_count": {"unit": "requests", "avg": 50}, )"
+      R"("time_to_first_token": {"unit": "ms", "avg": 16.5, "p50": 15.5, "p99": 30}, )"
+      R"("output_sequence_length": {"unit": "tokens", "avg": 100}})");
+  ASSERT_EQ(saved.benchmarks.size(), 1U);
+  EXPECT_EQ(saved.benchmarks[0].requests, 50);
+  EXPECT_DOUBLE_EQ(saved.benchmarks[0].first_median_ns.value_or(0), 15.5e6);
+  EXPECT_DOUBLE_EQ(saved.benchmarks[0].output_tokens.value_or(0), 5000);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -70,5 +70,16 @@ TEST(Refusals, StepsAndLossesAloneAreATrainings) {
             1);
 }
 
+TEST(Refusals, OfAServerSayThatItLacksFlashAttention) {
+  const std::string refusal = test::RefusalOf(
+      "2025-04-14T15:51:31.1Z  INFO text_generation_launcher: Using attention flashinfer\n"
+      "2025-04-14T15:51:42.7Z  WARN text_generation_launcher: Could not import Flash Attention enabled "
+      "models: Flash "
+      "Attention V2 is not installed.\n");
+  EXPECT_THAT(refusal, testing::HasSubstr("which runs without its Flash Attention kernels"));
+  EXPECT_THAT(refusal,
+              testing::HasSubstr("install Flash Attention, or take the server's official image; then take"));
+}
+
 }  // namespace
 }  // namespace dladvisor

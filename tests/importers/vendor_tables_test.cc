@@ -96,5 +96,41 @@ TEST(VendorTables, NpuSmi) {
   EXPECT_EQ(trace.devices[0].name, "Ascend 910B3");
 }
 
+TEST(Gpustat, SamplesWithTheirTimes) {
+  const Trace trace = test::ReadLog(
+      "gpu-node01                 Thu Nov 26 10:00:00 2026  535.104.05\n"
+      "[0] NVIDIA A100-SXM4-80GB | 35°C,   0 % |     3 / 81920 MB |\n"
+      "[1] NVIDIA A100-SXM4-80GB | 61'C,  98 % | 61440 / 81920 MB | alice(61000M)\n"
+      "gpu-node01                 Thu Nov 26 10:00:05 2026  535.104.05\n"
+      "[0] NVIDIA A100-SXM4-80GB | 35°C,  30 %,   7 % |  90 / 400 W |     3 / 81920 MB |\n"
+      "[1] NVIDIA A100-SXM4-80GB | 61°C,  97 % | 61440 / 81920 MB | alice(61000M)\n");
+  EXPECT_EQ(trace.facts.at("profiler"), "gpustat");
+  ASSERT_EQ(trace.devices.size(), 2U);
+  EXPECT_EQ(trace.devices[1].name, "NVIDIA A100-SXM4-80GB");
+  EXPECT_THAT(
+      test::SamplesOf(trace, Metric::kGpuUtilization),
+      ElementsAre(Is(0, 0, 0), Is(1, 0, 0.98), Is(0, 5'000'000'000, 0.07), Is(1, 5'000'000'000, 0.97)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kPower), ElementsAre(Is(0, 5'000'000'000, 90)));
+}
+
+TEST(Monitors, OfUsersPrintALineForEachMetric) {
+  std::string text;
+  for (int i = 0; i < 30; ++i)
+    text += fmt::format(
+        "\n=== 2024-10-31 18:47:{:02} ===\nGPU Load: {}.0%\nGPU Memory: 512.0MB / 6144.0MB (8.3%)\n"
+        "GPU Temperature: 48.0°C\nCPU Usage: 0.0%\nRAM Usage: 539.1MB\n",
+        i, i == 3 ? 75 : 0);
+  const Trace trace = test::ReadLog(text);
+  const auto loads = test::SamplesOf(trace, Metric::kGpuUtilization);
+  ASSERT_EQ(loads.size(), 30U);
+  EXPECT_THAT(loads[3], Is(0, 3'000'000'000, 0.75));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 512 * test::kMiB));
+  EXPECT_EQ(trace.devices[0].memory_bytes, 6144 * 1024 * 1024);
+  EXPECT_EQ(
+      test::ReadLog(text.substr(0, 0) + "step 1 loss 2.5, 250 ms/step\nstep 2 loss 2.5, 250 ms/step\n" + text)
+          .format,
+      "training log");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -9,6 +9,7 @@
 #include "engine/base/value.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/hardware/gpu_peak.h"
+#include "src/analysis/training/generation_test.h"
 
 namespace dladvisor {
 namespace {
@@ -18,7 +19,7 @@ std::optional<std::string> IfNamed(const std::string& text) {
 }
 
 std::optional<double> EachOf(const std::optional<double>& all, int64_t requests) {
-  return all && requests > 0 ? std::optional(*all / static_cast<double>(requests)) : std::nullopt;
+  return all ? std::optional(*all / static_cast<double>(std::max<int64_t>(requests, 1))) : std::nullopt;
 }
 
 // Of which the bandwidth of the largest transfer is greatest.
@@ -29,7 +30,7 @@ const TransferTest& Fastest(const std::vector<TransferTest>& tests) {
 // Of all requests together until the first token.
 double AllWaits(const RequestBenchmark& result) {
   const double each = result.first_mean_ns ? *result.first_mean_ns : result.first_median_ns.value_or(0);
-  return static_cast<double>(result.requests) * each;
+  return static_cast<double>(std::max<int64_t>(result.requests, 1)) * each;
 }
 
 }  // namespace
@@ -75,11 +76,14 @@ const RelationOf<TransferTestRow>& TransferTestRelation() {
 const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation() {
   using Row = RequestBenchmarkRow;
   static const auto relation =
-      RelationOf<Row>("request_benchmark",
-                      "A result of a client that measures a server (bench_serving of vLLM and SGLang).")
+      RelationOf<Row>(
+          "request_benchmark",
+          "A result of a client that measures a server (bench_serving of vLLM and SGLang, GenAI-Perf, "
+          "AIPerf).")
           .Key("profile", &Row::profile, kProfileNumber, "Number of the file.")
           .Key("benchmark", &Row::benchmark, Unit::kNone, "Its number, from 0.")
-          .Column("requests", &Row::requests, Unit::kCount, "Requests that were answered.")
+          .Column("requests", &Row::requests, Unit::kCount,
+                  "Requests that were answered; unknown where it does not count them.")
           .Column("failed", &Row::failed, Unit::kCount,
                   "Requests that failed; unknown where it does not count.")
           .Column("concurrency_limit", &Row::limit, Unit::kNone,
@@ -135,7 +139,7 @@ std::vector<RequestBenchmarkRow> ComputeRequestBenchmarks(const Context& context
   for (const RequestBenchmark& result : context.trace.program_output.benchmarks) {
     RequestBenchmarkRow& row = rows.emplace_back();
     row.benchmark = static_cast<int64_t>(rows.size()) - 1;
-    row.requests = result.requests;
+    if (result.requests > 0) row.requests = result.requests;
     row.failed = result.failed;
     row.limit = result.limit;
     row.request_rate = result.request_rate;
@@ -150,8 +154,11 @@ std::vector<RequestBenchmarkRow> ComputeRequestBenchmarks(const Context& context
     if (!row.token_ns || !row.output_tokens || *row.output_tokens < 1) continue;
     row.request_ns = *row.first_mean_ns + *row.token_ns * (*row.output_tokens - 1);
     if (*row.request_ns > 0) row.first_share = *row.first_mean_ns / *row.request_ns;
-    if (row.duration_ns && *row.duration_ns > 0)
-      row.in_flight = static_cast<double>(row.requests) * *row.request_ns / *row.duration_ns;
+    constexpr double kSecond = 1e9;
+    if (row.requests && row.duration_ns && *row.duration_ns > 0)
+      row.in_flight = static_cast<double>(*row.requests) * *row.request_ns / *row.duration_ns;
+    else if (result.answered_per_s)
+      row.in_flight = *result.answered_per_s * *row.request_ns / kSecond;
   }
   return rows;
 }
@@ -166,21 +173,24 @@ std::string MeasuredText(const ProgramOutput& output) {
         output.transfers.size() > 1 ? fmt::format(", the fastest of {} tables", output.transfers.size())
                                     : "");
   }
-  if (output.benchmarks.empty()) return {};
+  if (output.benchmarks.empty()) return GenerationText(output.generations);
   const RequestBenchmark& shown = *std::ranges::max_element(output.benchmarks, {}, AllWaits);
-  std::string text =
-      fmt::format("{} request{}", FormatValue(shown.requests, Unit::kCount), shown.requests == 1 ? "" : "s");
+  std::string text;
+  if (shown.requests > 0)
+    text = fmt::format("{} request{}, ", FormatValue(shown.requests, Unit::kCount),
+                       shown.requests == 1 ? "" : "s");
   if (shown.failed.value_or(0) > 0)
-    text += fmt::format(", {} failed", FormatValue(*shown.failed, Unit::kCount));
+    text += fmt::format("{} failed, ", FormatValue(*shown.failed, Unit::kCount));
   if (const auto first = shown.first_median_ns ? shown.first_median_ns : shown.first_mean_ns)
-    text += fmt::format(", {} until the first token", FormatValue(*first, Unit::kNanoseconds));
+    text += fmt::format("{} until the first token, ", FormatValue(*first, Unit::kNanoseconds));
   if (const auto token = shown.token_median_ns ? shown.token_median_ns : shown.token_mean_ns)
-    text += fmt::format(", {} for each further one", FormatValue(*token, Unit::kNanoseconds));
+    text += fmt::format("{} for each further one, ", FormatValue(*token, Unit::kNanoseconds));
   if (shown.output_tokens_per_s)
-    text += fmt::format(", {} tokens/s generated", ThreeDigits(*shown.output_tokens_per_s));
+    text += fmt::format("{} tokens/s generated, ", ThreeDigits(*shown.output_tokens_per_s));
   if (output.benchmarks.size() > 1)
-    text += fmt::format(", of the {} results the one whose requests waited longest together",
+    text += fmt::format("of the {} results the one whose requests waited longest together, ",
                         output.benchmarks.size());
+  if (text.ends_with(", ")) text.resize(text.size() - 2);
   return text;
 }
 

@@ -26,8 +26,8 @@ struct TransferTestRow {
 const RelationOf<TransferTestRow>& TransferTestRelation();
 
 struct RequestBenchmarkRow {
-  int64_t profile = 0, benchmark = 0, requests = 0;
-  std::optional<int64_t> failed;
+  int64_t profile = 0, benchmark = 0;
+  std::optional<int64_t> requests, failed;
   std::optional<double> limit, request_rate, duration_ns, input_tokens, output_tokens, output_tokens_per_s,
       first_mean_ns, first_median_ns, first_p99_ns, token_ns, request_ns, first_share, in_flight;
 };

@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/importers/benchmark_log/generation_lines.h"
+#include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
@@ -29,17 +31,47 @@ constexpr std::string_view kFirstToken = "\"mean_ttft_ms\"", kRate = "\"request_
   if (result.is_object() && completed != result.end() && completed->is_number() && *completed == 0)
     throw WrongKind(name, "the result of a benchmark of a server without a request that was answered",
                     "see in the server's log why it answers none, and run the benchmark again");
-  throw WrongKind(name,
-                  "JSON that names a time to the first token, but not as the benchmarks of vLLM and SGLang "
-                  "save it",
-                  "give the file that vLLM's --save-result or SGLang's --output-file wrote");
+  throw WrongKind(
+      name,
+      "JSON that names a time to the first token, but not as the benchmarks of vLLM and SGLang "
+      "save it",
+      "give the file that vLLM's --save-result, SGLang's --output-file, GenAI-Perf or AIPerf wrote");
+}
+
+Trace TraceOf(const std::string& name, ProgramOutput output, size_t results) {
+  Trace trace;
+  trace.path = name;
+  trace.format = "program log";
+  trace.facts["profiler"] = output.program;
+  trace.health.rows_read["results"] = static_cast<int64_t>(results);
+  trace.program_output = std::move(output);
+  return trace;
+}
+
+Trace ReadGenerations(ByteSource& source) {
+  const std::string text = WholeText(source);
+  ProgramOutput output;
+  output.program = "llama-bench";
+  output.generations = benchmark_log::LooksLikeGenerationCsv(text) ? benchmark_log::GenerationsOfCsv(text)
+                                                                   : benchmark_log::GenerationsOfJson(text);
+  if (output.generations.empty())
+    throw WrongKind(source.name(), "the result of llama-bench without a row that it finished",
+                    "copy it again, or run llama-bench again to its end");
+  const size_t results = output.generations.size();
+  return TraceOf(source.name(), std::move(output), results);
+}
+
+bool IsOfGenerations(std::string_view head) {
+  return benchmark_log::LooksLikeGenerationJson(head) || benchmark_log::LooksLikeGenerationCsv(head);
 }
 
 Trace ReadBenchmarks(ByteSource& source) {
   const std::string text = WholeText(source);
   ProgramOutput output;
   output.program = "a benchmark of a server";
-  if (const auto whole = benchmark_log::RequestsOfJson(text)) {
+  if (benchmark_log::LooksLikePerfReport(text)) {
+    if (const auto report = benchmark_log::PerfReportOfJson(text)) output.benchmarks.push_back(*report);
+  } else if (const auto whole = benchmark_log::RequestsOfJson(text)) {
     output.benchmarks.push_back(*whole);
   } else {
     std::string_view rest = text;
@@ -50,13 +82,8 @@ Trace ReadBenchmarks(ByteSource& source) {
     }
   }
   if (output.benchmarks.empty()) Refuse(source.name(), text);
-  Trace trace;
-  trace.path = source.name();
-  trace.format = "program log";
-  trace.facts["profiler"] = output.program;
-  trace.health.rows_read["results"] = static_cast<int64_t>(output.benchmarks.size());
-  trace.program_output = std::move(output);
-  return trace;
+  const size_t results = output.benchmarks.size();
+  return TraceOf(source.name(), std::move(output), results);
 }
 
 }  // namespace
@@ -64,17 +91,22 @@ Trace ReadBenchmarks(ByteSource& source) {
 constinit const Importer kBenchmarkLogImporter = {
     .in_list = "",
     .extensions = "",
-    .more_extensions = ".json .jsonl",
+    .more_extensions = ".json .jsonl .csv",
     .fits =
         [](const Input& input) {
           const std::string_view head = input.head();
+          if (IsOfGenerations(head) || benchmark_log::LooksLikePerfReport(head)) return Importer::Fit::kYes;
           return head.starts_with('{') && head.find(kFirstToken) != std::string_view::npos &&
                          head.find(kRate) != std::string_view::npos &&
                          head.find(kTrace) == std::string_view::npos
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },
-    .read = [](Input& input) { return std::optional(ReadBenchmarks(input.bytes())); },
+    .read =
+        [](Input& input) {
+          return std::optional(IsOfGenerations(input.head()) ? ReadGenerations(input.bytes())
+                                                             : ReadBenchmarks(input.bytes()));
+        },
 };
 
 }  // namespace dladvisor

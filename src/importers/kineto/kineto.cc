@@ -308,8 +308,7 @@ bool LooksLikeJsonLines(std::string_view head) {
     throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
   const std::string_view head = source.Head();
   if (batch.rows_read.empty() && head.find('{') != head.npos && head.find("\"ph\"") == head.npos)
-    throw WrongKind(source.name(), "JSON without an event of a trace",
-                    std::string(kineto::kGiveATrace));
+    throw WrongKind(source.name(), "JSON without an event of a trace", std::string(kineto::kGiveATrace));
   throw WrongKind(
       source.name(),
       "a Chrome trace without events of PyTorch's profiler (looked for the categories cpu_op, kernel, "

@@ -27,7 +27,8 @@ namespace nvidia_smi {
 void TableReader::Line(std::string_view line) {
   constexpr size_t kLongest = 1000;  // of what is worth a look
   if (line.size() > kLongest) return;
-  static const RE2 date(R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}) *)"),
+  static const RE2 date(
+      R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})(?: +[\d.]+)? *)"),
       versions(R"(\| NVIDIA-SMI (\S+) +(?:KMD|Driver) Version: (\S+) +CUDA (?:UMD )?Version: (\S+) +\|)");
   const std::string_view trimmed = Trim(line);
   std::string text, driver, cuda;

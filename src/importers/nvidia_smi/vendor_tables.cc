@@ -54,9 +54,28 @@ void VendorTableReader::Line(std::string_view line, const std::optional<Time>& t
   if (line.find("npu-smi ") != std::string_view::npos ||
       (line.find("AICore(%)") != std::string_view::npos && line.find('|') != std::string_view::npos))
     npu_ = true;
+  if (line.starts_with('[') && Stat(line, time, log)) return;
   if (rocm_ && Rocm(line, time, log)) return;
   if (Amd(line, time, log)) return;
   if (npu_) Npu(line, time, log);
+}
+
+// "[0] NVIDIA A100-SXM4-80GB | 61°C,  98 % | 61440 / 81920 MB | alice(61000M)", of gpustat, with the fan's
+// and the power's where they are asked for.
+bool VendorTableReader::Stat(std::string_view line, const std::optional<Time>& time, TelemetryLog& log) {
+  static const RE2 row(
+      R"(^\[(\d{1,3})\] (\S.*?) *\| *(\d{1,3}|\?\?) ?(?:°C|'C|C),(?: *\d{1,3} %,)? *(\d{1,3}) % *(?:[,|] *(\d{1,5}) / *(\d{1,5}) W)? *\| *(\d{1,7}) / *(\d{1,7}) MB\b)");
+  std::string gpu, name, heat, use, power, limit, used, total;
+  if (!RE2::PartialMatch(line, row, &gpu, &name, &heat, &use, &power, &limit, &used, &total)) return false;
+  log.trace().facts["profiler"] = "gpustat";
+  log.Begin(time, log.Device(gpu, name));
+  AddNumber(log, Metric::kGpuUtilization, use, "%");
+  AddNumber(log, Metric::kTemperature, heat, "C");
+  AddNumber(log, Metric::kPower, power, "W");
+  AddNumber(log, Metric::kPowerLimit, limit, "W");
+  AddNumber(log, Metric::kMemoryUsed, used, "MiB");
+  AddNumber(log, Metric::kMemoryTotal, total, "MiB");
+  return true;
 }
 
 // "0    43.0c  39.0W   1700Mhz 1600Mhz  0%  auto  560.0W  12%  97%": the last two are of memory and GPU.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads what the tools of other vendors print of their GPUs, once or again and again, among other lines:
-// AMD's rocm-smi (its concise table) and amd-smi monitor, Huawei's npu-smi info.
+// AMD's rocm-smi (its concise table) and amd-smi monitor, Huawei's npu-smi info; and gpustat.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,7 @@ class VendorTableReader {
  private:
   bool Rocm(std::string_view line, const std::optional<Time>& time, TelemetryLog& log);
   bool Amd(std::string_view line, const std::optional<Time>& time, TelemetryLog& log);
+  static bool Stat(std::string_view line, const std::optional<Time>& time, TelemetryLog& log);
   void Npu(std::string_view line, const std::optional<Time>& time, TelemetryLog& log);
 
   bool rocm_ = false, npu_ = false;           // whether the head of a table came

@@ -91,7 +91,7 @@ void LogReader::Line(std::string_view line) {
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
   transfers_.Line(line);
-  if (benchmarks_.Line(line)) return;
+  if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line)) return;
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
       R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
@@ -128,6 +128,7 @@ void LogReader::Line(std::string_view line) {
   deepspeed_.Line(line);
   Count(trainer_.Line(line));
   tables.Line(line);
+  monitors.Line(line);
   others.Line(line);
   // Of a log that is known to be another's the rest of its lines is, too.
   if (known_ < kMostOfProgram) figures_.Line(line);
@@ -247,13 +248,17 @@ ProgramOutput LogReader::Program() const {
   figures_.AddTo(output);
   output.transfers = transfers_.Finish();
   output.benchmarks = benchmarks_.Finish();
+  for (const RequestBenchmark& report : perf_reports_.Finish()) output.benchmarks.push_back(report);
+  output.generations = generations_.Finish();
   // The client's own bar counts the requests of the result.
   for (const RequestBenchmark& result : output.benchmarks)
     std::erase_if(output.parts, [&](const ProgramPart& part) {
-      return part.kind == ProgramPartKind::kBars && part.done >= result.requests && part.name.empty();
+      return part.kind == ProgramPartKind::kBars && result.requests > 0 && part.done >= result.requests &&
+             part.name.empty();
     });
   output.error = ErrorOfProgram();
   others.AddTo(output);
+  if (!output.generations.empty()) output.program = "llama-bench";
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"
                      : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"

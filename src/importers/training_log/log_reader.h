@@ -10,8 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/generation_lines.h"
+#include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
+#include "src/importers/nvidia_smi/monitor_log.h"
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
@@ -85,6 +88,7 @@ class LogReader {
   int64_t skipped_lines() const { return megatron_.skipped_lines(); }
 
   nvidia_smi::TableReader tables;
+  nvidia_smi::MonitorReader monitors;
   summary_table::SummaryLinesReader summaries;
   serving_log::ServingLinesReader servers;
   OtherLinesReader others;
@@ -118,6 +122,8 @@ class LogReader {
   std::map<std::string, std::string> settings_;
   benchmark_log::TransferLinesReader transfers_;
   benchmark_log::RequestLinesReader benchmarks_;
+  benchmark_log::GenerationLinesReader generations_;
+  benchmark_log::PerfReportReader perf_reports_;
   RunEndReader end_;
   ProgramTimeReader program_;
   PrintedFiguresReader figures_;

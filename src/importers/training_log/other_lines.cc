@@ -65,6 +65,7 @@ void OtherLinesReader::Line(std::string_view line) {
   }
   Profile(line);
   Collection(line);
+  no_flash_ = no_flash_ || line.find("Could not import Flash ") != std::string_view::npos;
   if (program_.empty())
     for (const Mark& mark : kMarks)
       if (line.find(mark.words) != std::string_view::npos) {
@@ -146,9 +147,14 @@ Refusal OtherLinesReader::Refuse() const {
   const std::string of = program_.empty() ? "the output of a program" : fmt::format("a log of {}", program_);
   if (serves_)
     return {
-        of + " without a line of a request that dladvisor reads",
-        "take the log of a server that answers requests for a minute or more; where it has them, record a "
-        "trace under load: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node"};
+        of + (no_flash_
+                  ? ", which runs without its Flash Attention kernels, and has no line of a request that "
+                    "dladvisor reads"
+                  : " without a line of a request that dladvisor reads"),
+        std::string(no_flash_ ? "install Flash Attention, or take the server's official image; then " : "") +
+            "take the log of a server that answers requests for a minute or more; where it has them, record "
+            "a "
+            "trace under load: nsys profile --trace=cuda,nvtx --cuda-graph-trace=node"};
   if (records_ >= kLeastRecords && 2 * records_ > lines_)
     return {
         "records of a training without the time of a step or epoch",

@@ -32,6 +32,7 @@ class OtherLinesReader {
   OtherReportsReader reports_;
   std::string_view program_;
   bool serves_ = false;
+  bool no_flash_ = false;  // whether a server says that it lacks its kernels of attention
   std::string stop_;
   int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date
   std::string names_;                           // of the columns of these, where the first line has them

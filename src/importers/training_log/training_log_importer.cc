@@ -130,6 +130,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     serving.memory_taken = reader.memory_taken();
     return ServingTrace(source, std::move(serving), {});
   }
+  if (log.empty() && serving.empty() && !tables && reader.monitors.IsLog(reader.lines()))
+    return reader.monitors.log.Finish(source.name(), "a log of GPU telemetry");
   // What a log counts, or died of, says more.
   const bool counts = !log.iterations.empty() || log.runtime_ns || !log.error.empty();
   if (auto summaries = reader.summaries.Finish(); !summaries.empty() && !counts && !tables) {
