@@ -352,7 +352,7 @@ TEST(SmiTable, PersistenceMayEndAtTheBar) {
       "| N/A   57C    P0               N/A /  N/A|      6MiB /  6144MiB |     12%      Default |\n");
   ASSERT_EQ(trace.devices.size(), 1U);
   EXPECT_EQ(trace.devices[0].name, "NVIDIA GeForce RTX 3060 L...");
-  EXPECT_THAT(SamplesOf(trace, TelemetryMetric::kGpuUtilization), ElementsAre(Is(0, 0, 0.12)));
+  EXPECT_THAT(test::SamplesOf(trace, TelemetryMetric::kGpuUtilization), ElementsAre(Is(0, 0, 0.12)));
 }
 
 TEST(SmiTable, CutAfterTheFirstLineOfAGpu) {

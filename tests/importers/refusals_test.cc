@@ -81,5 +81,13 @@ TEST(Refusals, OfAServerSayThatItLacksFlashAttention) {
               testing::HasSubstr("install Flash Attention, or take the server's official image; then take"));
 }
 
+TEST(Refusals, AServersOwnAnswersAreNoWaitForAService) {
+  std::string text;
+  for (int i = 0; i < 30; ++i)
+    text += fmt::format("INFO:     10.0.0.1:{} - \"POST /v1/completions HTTP/1.1\" 429 Too Many Requests\n",
+                        5000 + i);
+  EXPECT_THAT(test::RefusalOf(text), testing::Not(testing::HasSubstr("waits for a service")));
+}
+
 }  // namespace
 }  // namespace dladvisor

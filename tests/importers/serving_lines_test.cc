@@ -380,14 +380,15 @@ TEST(ServingLines, OfAStartAreVllmsByTheirProcess) {
 }
 
 TEST(ServingLines, OfLlamaCppsOwnProgramsAreOfOneRequest) {
-  const ServingLog log =
-      test::ReadLog(
-          "load_tensors: offloaded 20/33 layers to GPU\n"
-          "llama_perf_context_print:        load time =    2342.15 ms\n"
-          "llama_perf_context_print: prompt eval time =     500.00 ms /    50 tokens (   10.00 ms per token)\n"
-          "llama_perf_context_print:        eval time =    9500.00 ms /   100 runs   (   95.00 ms per token)\n"
-          "llama_perf_context_print:       total time =   10100.00 ms /   150 tokens\n")
-          .serving_log;
+  const ServingLog log = test::ReadLog(
+                             "load_tensors: offloaded 20/33 layers to GPU\n"
+                             "llama_perf_context_print:        load time =    2342.15 ms\n"
+                             "llama_perf_context_print: prompt eval time =     500.00 ms /    50 tokens (   "
+                             "10.00 ms per token)\n"
+                             "llama_perf_context_print:        eval time =    9500.00 ms /   100 runs   (   "
+                             "95.00 ms per token)\n"
+                             "llama_perf_context_print:       total time =   10100.00 ms /   150 tokens\n")
+                             .serving_log;
   EXPECT_EQ(log.program, "llama.cpp");
   ASSERT_EQ(log.samples.size(), 1U);
   EXPECT_EQ(log.samples[0].running, 1);

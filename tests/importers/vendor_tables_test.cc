@@ -125,7 +125,7 @@ TEST(Monitors, OfUsersPrintALineForEachMetric) {
   ASSERT_EQ(loads.size(), 30U);
   EXPECT_THAT(loads[3], Is(0, 3'000'000'000, 0.75));
   EXPECT_THAT(test::SamplesOf(trace, Metric::kMemoryUsed)[0], Is(0, 0, 512 * test::kMiB));
-  EXPECT_EQ(trace.devices[0].memory_bytes, 6144 * 1024 * 1024);
+  EXPECT_EQ(trace.devices[0].memory_bytes, int64_t{6144} * 1024 * 1024);
   EXPECT_EQ(
       test::ReadLog(text.substr(0, 0) + "step 1 loss 2.5, 250 ms/step\nstep 2 loss 2.5, 250 ms/step\n" + text)
           .format,

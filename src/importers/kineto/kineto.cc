@@ -306,8 +306,10 @@ bool LooksLikeJsonLines(std::string_view head) {
         "profiler's start and its stop");
   if (const auto other = OtherTraceOf(batch.process_names))
     throw WrongKind(source.name(), std::string(other->what), std::string(other->next_step));
+  // Records of something else: a trace of one array has events, if it is not cut before the first.
   const std::string_view head = source.Head();
-  if (batch.rows_read.empty() && head.find('{') != head.npos && head.find("\"ph\"") == head.npos)
+  if (batch.rows_read.empty() && head.starts_with('[') && head.find('{') != head.npos &&
+      head.find("\"ph\"") == head.npos)
     throw WrongKind(source.name(), "JSON without an event of a trace", std::string(kineto::kGiveATrace));
   throw WrongKind(
       source.name(),

@@ -50,7 +50,7 @@ void TableReader::Line(std::string_view line) {
 // "|  0%   35C    P8             32W /  450W |    1039MiB /  24564MiB |      1%      Default |"
 bool TableReader::Values(std::string_view line) {
   static const RE2 values(
-      R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) \| *(\S+) */ *(\S+) \| *(\S+) .*)");
+      R"(\| *(?:\S+) +(\S+) +(?:P\d+|N/A|ERR!|Unknow\w*) +(\S+) */ *(\S+) *\| *(\S+) */ *(\S+) *\| *(\S+) .*)");
   std::array<std::string, 6> cells;
   if (!RE2::FullMatch(line, values, &cells[0], &cells[1], &cells[2], &cells[3], &cells[4], &cells[5])) {
     log.Skip("rows");

@@ -33,7 +33,9 @@ void OtherReportsReader::Line(std::string_view line) {
   // "HTTP 429 Too Many Requests", "Error code: 429 - {'error': ...", "RateLimitError".
   static const RE2 refused(
       R"re((?i)\bHTTP(?:/[\d.]+)?["' :]{0,3}429\b|\b(?:error|status)[ _]?(?:code)?[ :=]{1,3}429\b|\b429 (?:Client Error|Too Many Requests)|\bRateLimitError\b|\brate limit (?:reached|exceeded))re");
-  if ((has("429") || has("imit")) && RE2::PartialMatch(line, refused)) ++turned_away_;
+  // "POST /v1/completions HTTP/1.1" 429: a server's own answer to a client.
+  if ((has("429") || has("imit")) && !has(" HTTP/1.1\" 429") && RE2::PartialMatch(line, refused))
+    ++turned_away_;
 }
 
 Refusal OtherReportsReader::Refuse() const {
