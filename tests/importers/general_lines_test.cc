@@ -44,6 +44,17 @@ TEST(GeneralLines, ThePeakThatALineCounts) {
   EXPECT_DOUBLE_EQ(*log.iterations[4].mfu, 0.375);
 }
 
+// A clock of what is left tells nothing of what passed.
+TEST(GeneralLines, TimeThatRemainsBesideTimeThatPassed) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 200, 10, [](int step) {
+    return fmt::format(
+        R"({{"current_steps": {}, "loss": 0.5, "elapsed_time": "0:{:02}:00", "remaining_time": "5:{:02}:00"}})",
+        step, step / 10, 59 - step / 5);
+  }));
+  ASSERT_EQ(log.iterations.size(), 20u);
+  ExpectSeconds(log, 5, 6);
+}
+
 // One of them falls behind; each is a writer of the same file.
 TEST(GeneralLines, TwoProcessesThatWriteByTurns) {
   const auto line = [](int step, int seconds) {

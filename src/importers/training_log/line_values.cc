@@ -243,7 +243,8 @@ std::optional<Value> ClockOf(std::string_view line, size_t last, size_t at) {
   if (!RE2::Consume(&rest, clock, &hours, &minutes, &seconds)) return std::nullopt;
   Value value;
   value.name = NameOf(line.substr(last, at - last));
-  const bool single = line.size() > at + 1 && line[at + 1] == ':';
+  static const RE2 left("\\b(?:remain\\w*|left|eta|estimated|expected|rest)\\b");
+  const bool single = line.size() > at + 1 && line[at + 1] == ':' && !RE2::PartialMatch(value.name, left);
   if (!RE2::PartialMatch(value.name, elapsed) &&
       !(single && (value.name == "time" || value.name.ends_with(" time"))))
     return std::nullopt;
