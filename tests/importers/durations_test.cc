@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/training_log/durations.h"
+#include "src/importers/training_log/lines/durations.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/training_log/program_error.h"
+#include "src/importers/training_log/program/program_error.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/training_log/stops.h"
+#include "src/importers/training_log/steps/stops.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "src/importers/nsys/import_context.h"
-#include "src/importers/training_log/program_error.h"
+#include "src/importers/training_log/program/program_error.h"
 
 namespace dladvisor::nsys {
 

@@ -7,13 +7,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/importers/training_log/device_lines.h"
-#include "src/importers/training_log/durations.h"
-#include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/frameworks/device_lines.h"
+#include "src/importers/training_log/lines/durations.h"
+#include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/longest_training.h"
-#include "src/importers/training_log/program_error.h"
-#include "src/importers/training_log/step_forms.h"
-#include "src/importers/training_log/stops.h"
+#include "src/importers/training_log/program/program_error.h"
+#include "src/importers/training_log/steps/step_forms.h"
+#include "src/importers/training_log/steps/stops.h"
 
 namespace dladvisor::training_log {
 namespace {

@@ -14,8 +14,8 @@
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
 #include "src/importers/summary_table/summary_lines.h"
-#include "src/importers/training_log/device_lines.h"
-#include "src/importers/training_log/log_line.h"
+#include "src/importers/training_log/frameworks/device_lines.h"
+#include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/log_reader.h"
 #include "src/importers/training_log/printed_text.h"
 

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/steps/record_lines.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include "src/importers/training_log/lines/log_line.h"
+
+namespace dladvisor::training_log {
+namespace {
+
+constexpr size_t kLongestRow = 2048, kMostColumns = 48, kLeastColumns = 4;
+
+std::vector<std::string> Cells(std::string_view line) {
+  std::vector<std::string> cells;
+  while (cells.size() <= kMostColumns) {
+    // "12,5" in quotes is one cell.
+    bool quoted = false;
+    size_t comma = 0;
+    for (; comma < line.size() && (quoted || line[comma] != ','); ++comma) quoted ^= line[comma] == '"';
+    if (comma == line.size()) comma = std::string_view::npos;
+    std::string_view cell = Trim(line.substr(0, comma));
+    if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') cell = cell.substr(1, cell.size() - 2);
+    cells.emplace_back(cell);
+    if (comma == std::string_view::npos) break;
+    line.remove_prefix(comma + 1);
+  }
+  return cells;
+}
+
+std::vector<std::string_view> Words(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (size_t at = line.find_first_not_of(" \t");
+       at != std::string_view::npos && words.size() <= kMostColumns;) {
+    const size_t end = std::min(line.find_first_of(" \t", at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(" \t", end);
+  }
+  return words;
+}
+
+bool IsNameOfColumn(std::string_view word) {
+  return !word.empty() && std::isalpha(static_cast<unsigned char>(word.front())) != 0 &&
+         word.find_first_of(":=,;.\"'[]{}!?") == std::string_view::npos;
+}
+
+// "7.12", "3.6e+03", and of counts "40/165".
+bool IsCell(std::string_view word) {
+  const size_t slash = word.find('/');
+  if (slash != std::string_view::npos)
+    return Integer(word.substr(0, slash)).has_value() && Integer(word.substr(slash + 1)).has_value();
+  constexpr std::string_view kParts = "0123456789+-.eEnainfNIG%";
+  return word.find_first_not_of(kParts) == std::string_view::npos &&
+         (Number(word).has_value() || Lower(word) == "nan" || Lower(word) == "inf");
+}
+
+bool CountsSteps(std::string_view name) {
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"step", "steps", "global_step", "iter", "iters", "iteration", "iterations", "update", "batch"});
+  return std::ranges::find(kNames, name) != kNames.end();
+}
+
+// "value_loss" is of a training by rewards.
+bool IsOfEvaluation(std::string_view name) {
+  return (name.starts_with("val") && !name.starts_with("value")) || name.starts_with("test") ||
+         name.starts_with("eval");
+}
+
+bool IsNan(std::string_view cell) {
+  return cell.size() == 3 && std::tolower(cell[0]) == 'n' && std::tolower(cell[1]) == 'a' &&
+         std::tolower(cell[2]) == 'n';
+}
+
+// ESPnet's "2024-05-01 12:00:00,1 (trainer:732) INFO: 1epoch:train:501-1000batch: iter_time=0.01, ...,
+// loss=66.1,
+// ..., train_time=0.62", of which iter_time is of a batch, waiting for it, and train_time of an update.
+std::optional<std::string> OfEspnet(std::string_view line) {
+  if (line.find("epoch:train:") == std::string_view::npos) return std::nullopt;
+  static const RE2 form(
+      R"(\b(\d+)epoch:train:\d+-(\d+)batch: (?:.*\biter_time=([\d.e+-]+))?(?:.*\bloss=([\d.e+-]+|nan))?)"),
+      date(R"(\b(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:,\d+)?) )");
+  std::string time, epoch, batch, waits, loss;
+  if (!RE2::PartialMatch(line, form, &epoch, &batch, &waits, &loss)) return std::nullopt;
+  RE2::PartialMatch(line, date, &time);
+  return fmt::format("{} epoch: {}, step: {}, data time: {} s, loss: {}", time, epoch, batch,
+                     Number(waits).value_or(0), loss);
+}
+
+}  // namespace
+
+// "[INFO]:  Epoch  Batch  box  total  time", then "[INFO]:  0/29  40/165  0.172  158  7.12": as many words,
+// all of them numbers, behind what stands before the names, too.
+std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
+  if (line.find_first_not_of(" \t\r-=+|") == std::string_view::npos) return std::nullopt;
+  Columns head = std::exchange(head_, {});
+  if (line.size() > kLongestRow) return std::nullopt;
+  const std::vector<std::string_view> words = Words(line);
+  if (words.size() < kLeastColumns || words.size() > kMostColumns) return std::nullopt;
+  size_t first = words.size();
+  while (first > 0 && IsNameOfColumn(words[first - 1])) --first;
+  if (words.size() - first >= kLeastColumns) {
+    std::vector<std::string> names;
+    for (size_t i = first; i < words.size(); ++i) names.push_back(Lower(words[i]));
+    const bool values = std::ranges::any_of(names, [](const std::string& name) {
+      return name.find("loss") != std::string::npos || name == "total";
+    });
+    const bool steps = std::ranges::any_of(names, CountsSteps);
+    if (values && (steps || names.front() == "epoch")) head_ = {std::move(names), first, steps};
+    return std::nullopt;
+  }
+  const auto is_row = [&](const Columns& columns) {
+    return !columns.names.empty() && words.size() == columns.before + columns.names.size() &&
+           std::ranges::all_of(words.begin() + static_cast<ptrdiff_t>(columns.before), words.end(), IsCell);
+  };
+  if (is_row(head)) table_ = std::move(head);
+  if (!is_row(table_)) return std::nullopt;
+  std::string time, counts, values;
+  for (size_t i = 0; i < table_.before; ++i) time.append(words[i]).append(" ");
+  for (size_t i = 0; i < table_.names.size(); ++i) {
+    const std::string_view cell = words[table_.before + i];
+    const std::string& name = table_.names[i];
+    if (CountsSteps(name) || name == "epoch")
+      counts.append(name == "epoch" && !table_.steps ? "step" : name).append(": ").append(cell) += ", ";
+    else if (!IsOfEvaluation(name))
+      values.append(name == "total" ? "total loss" : name).append(": ").append(cell) += ", ";
+  }
+  of_epochs_ = of_epochs_ || !table_.steps;
+  evaluated_ = false;
+  return time + counts + values;
+}
+
+std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
+  if (auto row = OfEspnet(line)) return row;
+  if (auto row = Table(line)) return row;
+  if (!first_ && names_.empty()) return std::nullopt;
+  if (line.size() > kLongestRow || line.find(',') == std::string_view::npos) {
+    first_ = first_ && Trim(line).empty();
+    return std::nullopt;
+  }
+  std::vector<std::string> cells = Cells(line);
+  if (first_) {
+    first_ = false;
+    for (std::string& name : cells)
+      std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const auto is_name = [](const std::string& name) {
+      return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0;
+    };
+    const bool values = std::ranges::any_of(
+        cells, [](const std::string& name) { return name.find("loss") != std::string::npos; });
+    const bool steps = std::ranges::any_of(cells, CountsSteps);
+    const auto epoch = std::ranges::find(cells, "epoch");
+    if (cells.size() > kMostColumns || !values || !(steps || epoch != cells.end()) ||
+        !std::ranges::all_of(cells, is_name))
+      return std::nullopt;
+    of_epochs_ = !steps;
+    if (of_epochs_) *epoch = "step";
+    names_ = std::move(cells);
+    return std::nullopt;
+  }
+  if (cells.size() != names_.size()) return std::nullopt;
+  // The number of the step first: a row may hold no more than that and the results of an evaluation.
+  std::string counts, values, time;
+  evaluated_ = false;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    const std::string& cell = cells[i];
+    if (cell.empty()) continue;
+    if (cell.find(':') != std::string::npos)
+      time = cell + " ";
+    else if (!Number(cell) && !(IsNan(cell) && names_[i].find("loss") != std::string::npos))
+      continue;
+    else if (CountsSteps(names_[i]) || names_[i] == "epoch")
+      // Loggers of floating-point numbers write whole ones so, too.
+      counts += names_[i] + ": " + (cell.ends_with(".0") ? cell.substr(0, cell.size() - 2) : cell) + ", ";
+    else if (IsOfEvaluation(names_[i]))
+      evaluated_ = true;
+    else
+      values += names_[i] + ": " + cell + ", ";
+  }
+  return time + counts + values;
+}
+
+}  // namespace dladvisor::training_log
