@@ -17,6 +17,8 @@
 
 #include "engine/base/error.h"
 #include "src/importers/dlprof/dlprof_marker.h"
+#include "src/importers/gpu_rows/cupti_kinds.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/event_tables.h"
 #include "src/trace/launch_shapes.h"
@@ -35,30 +37,6 @@ constexpr std::string_view kOps = "read_only_ops", kOpInstances = "read_only_op_
 // Four and a half years: sums of times of all rows of a file stay within 64 bits.
 constexpr Ns kLastTime = Ns{1} << 57;
 constexpr int64_t kMostTotal = std::numeric_limits<int64_t>::max() / 4;
-constexpr int64_t kMostBlocks = int64_t{1} << 40;
-
-// CUPTI's numbers of copies.
-CopyDirection DirectionOf(int64_t kind) {
-  switch (kind) {
-    case 1:
-    case 3:
-      return CopyDirection::kHostToDevice;
-    case 2:
-    case 4:
-      return CopyDirection::kDeviceToHost;
-    case 5:
-    case 6:
-    case 7:
-    case 8:
-      return CopyDirection::kDeviceToDevice;
-    case 9:
-      return CopyDirection::kHostToHost;
-    case 10:
-      return CopyDirection::kPeerToPeer;
-    default:
-      return CopyDirection::kUnknown;
-  }
-}
 
 // The wait that a function is; nothing for those that wait for nothing, as cudaEventQuery.
 std::optional<SyncKind> SyncKindOf(std::string_view function) {
@@ -294,19 +272,11 @@ class DatabaseReader {
       Rows rows(db_, "read_only_grid_block", {"id", "x", "y", "z"});
       while (rows.Next())
         if (const auto id = rows.Integer(0))
-          dimensions[*id] = {std::clamp<int64_t>(rows.Integer(1, 1), 0, kMostBlocks),
-                             std::clamp<int64_t>(rows.Integer(2, 1), 0, kMostBlocks),
-                             std::clamp<int64_t>(rows.Integer(3, 1), 0, kMostBlocks)};
+          dimensions[*id] = {rows.Integer(1, 1), rows.Integer(2, 1), rows.Integer(3, 1)};
     }
     const auto at = [&](const Rows& rows, size_t column) -> std::array<int64_t, 3> {
       const auto found = dimensions.find(rows.Integer(column, -1));
       return found == dimensions.end() ? std::array<int64_t, 3>{1, 1, 1} : found->second;
-    };
-    const auto product = [](const std::array<int64_t, 3>& d) {
-      int64_t n = 1;
-      for (const int64_t factor : d)
-        if (__builtin_mul_overflow(n, factor, &n)) return kMostBlocks;
-      return std::min(n, kMostBlocks);
     };
     Events events(*this, kKernels, GpuColumns({"long_name_id", "grid_id", "block_id"}));
     Kernels& k = trace_.kernels;
@@ -318,8 +288,8 @@ class DatabaseReader {
       k.short_name.push_back(trace_.names.Intern(name.empty() ? long_name : name));
       k.name.push_back(trace_.names.Intern(long_name.empty() ? name : long_name));
       const LaunchShape shape{at(rows, kOwn + 1), at(rows, kOwn + 2)};
-      k.grid.push_back(product(shape.grid));
-      k.block.push_back(product(shape.block));
+      k.grid.push_back(gpu_rows::Product(shape.grid));
+      k.block.push_back(gpu_rows::Product(shape.block));
       k.shape.push_back(shapes.IndexOf(shape));
       k.registers.push_back(0);
       k.shared_bytes.push_back(0);
@@ -343,7 +313,7 @@ class DatabaseReader {
         continue;
       }
       if (!Append(events, c, Text(events.rows(), kName))) continue;
-      const CopyDirection direction = DirectionOf(events.rows().Integer(kOwn + 1, 0));
+      const CopyDirection direction = gpu_rows::CopyDirectionOf(events.rows().Integer(kOwn + 1, 0));
       const bool between =
           direction == CopyDirection::kDeviceToDevice || direction == CopyDirection::kPeerToPeer;
       c.bytes.push_back(*bytes);

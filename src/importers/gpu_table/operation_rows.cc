@@ -9,7 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "src/importers/kineto/batch.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/trace/event_tables.h"
 
 namespace dladvisor::gpu_table {
@@ -176,7 +176,7 @@ void OperationRows::Add(const Header& header, const std::vector<std::string>& ce
   const Ns end = *start + *duration;
   constexpr int64_t kMostStream = int64_t{1} << 32;
   const int64_t stream = CountOf(cell(Column::kStream), 1, kMostStream);
-  const int64_t bytes = CountOf(cell(Column::kBytes), unit(Column::kBytes), kineto::kMostBytes);
+  const int64_t bytes = CountOf(cell(Column::kBytes), unit(Column::kBytes), gpu_rows::kMostBytes);
   const bool is_memory = name.starts_with("[") && (name.find("mem") != std::string_view::npos ||
                                                    name.find("Mem") != std::string_view::npos);
   if (is_memory && name.find("set") != std::string_view::npos) {
@@ -202,7 +202,7 @@ void OperationRows::Add(const Header& header, const std::vector<std::string>& ce
   Kernels& k = trace_.kernels;
   AddWork(k, *start, end, cell(Column::kDevice), stream);
   k.name.push_back(trace_.names.Intern(name));
-  k.short_name.push_back(trace_.names.Intern(kineto::ShortNameOf(trace_.names.View(k.name.back()))));
+  k.short_name.push_back(trace_.names.Intern(gpu_rows::ShortNameOf(trace_.names.View(k.name.back()))));
   LaunchShape shape;
   constexpr int64_t kMostDimension = int64_t{1} << 40;
   for (size_t i = 0; i < 3; ++i) {
@@ -213,11 +213,11 @@ void OperationRows::Add(const Header& header, const std::vector<std::string>& ce
     shape.grid[i] = of(Column::kGridX);
     shape.block[i] = of(Column::kBlockX);
   }
-  k.grid.push_back(kineto::Product(shape.grid));
-  k.block.push_back(kineto::Product(shape.block));
-  k.registers.push_back(CountOf(cell(Column::kRegisters), 1, kineto::kMostPerBlock));
-  k.shared_bytes.push_back(CountOf(cell(Column::kStatic), unit(Column::kStatic), kineto::kMostPerBlock) +
-                           CountOf(cell(Column::kDynamic), unit(Column::kDynamic), kineto::kMostPerBlock));
+  k.grid.push_back(gpu_rows::Product(shape.grid));
+  k.block.push_back(gpu_rows::Product(shape.block));
+  k.registers.push_back(CountOf(cell(Column::kRegisters), 1, gpu_rows::kMostPerBlock));
+  k.shared_bytes.push_back(CountOf(cell(Column::kStatic), unit(Column::kStatic), gpu_rows::kMostPerBlock) +
+                           CountOf(cell(Column::kDynamic), unit(Column::kDynamic), gpu_rows::kMostPerBlock));
   k.shape.push_back(tables_.Shape(shape));
 }
 

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "src/importers/kineto/row_tables.h"
+#include "src/importers/gpu_rows/row_tables.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::gpu_table {
@@ -71,7 +71,7 @@ class OperationRows {
   void AddWork(GpuOperations& ops, Ns start, Ns end, std::string_view device, int64_t stream);
 
   Trace trace_;
-  kineto::Tables tables_;
+  gpu_rows::Tables tables_;
   std::map<std::string, int64_t, std::less<>> ordinals_;
   std::map<int64_t, std::string> names_;
   Ns total_ = 0;

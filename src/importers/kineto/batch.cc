@@ -13,23 +13,6 @@ namespace dladvisor::kineto {
 
 namespace {
 
-// The last part of a name that the linker has: "_ZN7cutlass6KernelI..." -> "Kernel"; "" where it is none.
-std::string_view LastPartOfMangled(std::string_view name) {
-  if (!name.starts_with("_Z")) return "";
-  const bool is_nested = name.starts_with("_ZN");
-  std::string_view part;
-  for (size_t at = is_nested ? 3 : 2; at < name.size() && name[at] >= '0' && name[at] <= '9';) {
-    size_t length = 0;
-    for (; at < name.size() && name[at] >= '0' && name[at] <= '9'; ++at)
-      length = std::min(10 * length + static_cast<size_t>(name[at] - '0'), name.size());
-    if (length > name.size() - at) break;
-    part = name.substr(at, length);
-    at += length;
-    if (!is_nested) break;
-  }
-  return part;
-}
-
 constexpr std::string_view kModule = "nn.Module: ";
 constexpr std::string_view kDataFlow = "DataFlow";  // of rocprof's arrows from calls to what they launch
 constexpr int64_t kNoTid = -1;
@@ -68,41 +51,6 @@ int64_t CollectiveNumber(const Event& e) {
 }  // namespace
 
 int64_t IdOf(std::string_view token) { return NumberOf(token).value_or(kNoTid); }
-
-std::string_view ShortNameOf(std::string_view name) {
-  if (const std::string_view part = LastPartOfMangled(name); !part.empty()) return part;
-  size_t end = name.size(), begin = 0;
-  int depth = 0;
-  for (size_t i = 0; i < name.size(); ++i) {
-    const char c = name[i];
-    if (c == '(' && depth == 0 && name.substr(i).starts_with("(anonymous namespace)")) {
-      i += 20;
-      continue;
-    }
-    if ((c == '<' || c == '(') && depth == 0 && i > begin) {
-      end = i;
-      if (c == '(' || name.find("::", i) == std::string_view::npos) break;
-      // The arguments of an enclosing class: what follows them names the kernel.
-      int level = 0;
-      size_t close = i;
-      for (; close < name.size(); ++close) {
-        level += (name[close] == '<') - (name[close] == '>' && name[close - 1] != '-');
-        if (level == 0) break;
-      }
-      if (close + 2 >= name.size() || name.substr(close + 1, 2) != "::") break;
-      i = close;
-      end = name.size();
-      continue;
-    }
-    if (c == ' ' || c == ':') begin = i + 1;
-  }
-  return begin < end ? name.substr(begin, end - begin) : name;
-}
-
-int64_t Product(const std::array<int64_t, 3>& d) {  // CUDA's limits: 2^31, 2^16, 2^16
-  return std::clamp<int64_t>(d[0], 0, int64_t{1} << 31) * std::clamp<int64_t>(d[1], 0, 1 << 16) *
-         std::clamp<int64_t>(d[2], 0, 1 << 15);
-}
 
 Batch::Batch()
     : tables(trace),
@@ -233,13 +181,13 @@ void Batch::AddKernel(const Event& e) {
   const NameId name = Name(e.name);
   if (short_names_.size() <= name) short_names_.resize(name + 1, kNoName);
   if (short_names_[name] == kNoName)
-    short_names_[name] = trace.names.Intern(ShortNameOf(trace.names.View(name)));
+    short_names_[name] = trace.names.Intern(gpu_rows::ShortNameOf(trace.names.View(name)));
   k.name.push_back(name);
   k.short_name.push_back(short_names_[name]);
-  k.grid.push_back(e.has_shape ? Product(e.grid) : 0);
-  k.block.push_back(e.has_shape ? Product(e.block) : 0);
-  k.registers.push_back(std::clamp<int64_t>(e.registers, 0, kMostPerBlock));
-  k.shared_bytes.push_back(std::clamp<int64_t>(e.shared_bytes, 0, kMostPerBlock));
+  k.grid.push_back(e.has_shape ? gpu_rows::Product(e.grid) : 0);
+  k.block.push_back(e.has_shape ? gpu_rows::Product(e.block) : 0);
+  k.registers.push_back(std::clamp<int64_t>(e.registers, 0, gpu_rows::kMostPerBlock));
+  k.shared_bytes.push_back(std::clamp<int64_t>(e.shared_bytes, 0, gpu_rows::kMostPerBlock));
   k.shape.push_back(tables.Shape(e.has_shape ? LaunchShape{e.grid, e.block} : LaunchShape{}));
   k.blocks_per_sm.push_back(static_cast<float>(e.blocks_per_sm));
   k.occupancy.push_back(static_cast<float>(e.occupancy));
@@ -251,7 +199,7 @@ void Batch::AddCopy(const Event& e) {
   Copies& c = trace.copies;
   AddGpuOperation(c, e);
   launches.AddWork(Launches::Work::kCopy, c.size() - 1, e);
-  c.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
+  c.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, gpu_rows::kMostBytes));
   const MemcpyKind kind = MemcpyKindOf(e);
   c.direction.push_back(kind.direction);
   c.source.push_back(kind.from);
@@ -262,7 +210,7 @@ void Batch::AddCopy(const Event& e) {
 void Batch::AddSet(const Event& e) {
   AddGpuOperation(trace.sets, e);
   launches.AddWork(Launches::Work::kSet, trace.sets.size() - 1, e);
-  trace.sets.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, kMostBytes));
+  trace.sets.bytes.push_back(std::clamp<int64_t>(e.bytes, 0, gpu_rows::kMostBytes));
   trace.sets.memory.push_back(SetMemoryOf(e));
   trace.sets.bandwidth.push_back(Bandwidth(e));
 }

@@ -3,36 +3,26 @@
 // that the result does not depend on how many threads read.
 #pragma once
 
-#include <array>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "src/importers/gpu_rows/gpu_work.h"
+#include "src/importers/gpu_rows/row_tables.h"
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_category.h"
 #include "src/importers/kineto/launches.h"
 #include "src/importers/kineto/npu_times.h"
-#include "src/importers/kineto/row_tables.h"
 #include "src/importers/kineto/spans.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
 
-// What is more is damage.
-inline constexpr int64_t kMostBytes = int64_t{1} << 50;  // of one copy
-inline constexpr int64_t kMostPerBlock = std::numeric_limits<int32_t>::max();
-
 // The number of a token (7, "7" or "stream 7"); -1 for texts without one, as "Spans".
 int64_t IdOf(std::string_view token);
-// A kernel's name without return type, template arguments and parameters:
-// "void at::native::reduce_kernel<512, 1>(int)" -> "reduce_kernel".
-std::string_view ShortNameOf(std::string_view name);
-// Blocks of a grid, threads of a block.
-int64_t Product(const std::array<int64_t, 3>& dimensions);
 
 class Batch {
  public:
@@ -46,7 +36,7 @@ class Batch {
 
   // Times are those of the trace, rows in the trace's order, and GPU work has no process yet.
   Trace trace;
-  Tables tables;
+  gpu_rows::Tables tables;
   Launches launches;
   // Names that metadata give, by pid and (pid, tid); "" for processes that are none (devices, spans).
   std::map<int64_t, std::string> process_names;

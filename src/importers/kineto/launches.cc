@@ -75,8 +75,8 @@ void Launches::AddCall(size_t row, const Event& event) {
     arguments_.push_back({.call = row,
                           .shape = {event.grid, event.block},
                           .has_shape = event.has_shape,
-                          .shared_bytes = std::clamp<int64_t>(event.shared_bytes, 0, kMostPerBlock),
-                          .copied_bytes = std::clamp<int64_t>(copied, 0, kMostBytes)});
+                          .shared_bytes = std::clamp<int64_t>(event.shared_bytes, 0, gpu_rows::kMostPerBlock),
+                          .copied_bytes = std::clamp<int64_t>(copied, 0, gpu_rows::kMostBytes)});
   if (!has_correlations_ && !event.external.empty()) calls_.push_back({IdOf(event.external), row});
 }
 
@@ -167,7 +167,7 @@ void Launches::Correlate(Trace& trace) const {
   }
 }
 
-void Launches::Describe(Trace& trace, Tables& tables) const {
+void Launches::Describe(Trace& trace, gpu_rows::Tables& tables) const {
   if (arguments_.empty()) return;
   const ApiCalls& calls = trace.api_calls;
   struct Described {
@@ -202,8 +202,8 @@ void Launches::Describe(Trace& trace, Tables& tables) const {
     const LaunchShape recorded =
         k.grid[i] == 0 ? arguments->shape : k.shapes[static_cast<size_t>(k.shape[i])];
     const LaunchShape shape = in_threads ? InBlocks(recorded) : recorded;
-    k.grid.Set(i, Product(shape.grid));
-    k.block.Set(i, Product(shape.block));
+    k.grid.Set(i, gpu_rows::Product(shape.grid));
+    k.block.Set(i, gpu_rows::Product(shape.block));
     k.shape.Set(i, tables.Shape(shape));
   }
   Copies& c = trace.copies;

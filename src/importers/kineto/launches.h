@@ -6,12 +6,11 @@
 #include <cstdint>
 #include <vector>
 
+#include "src/importers/gpu_rows/row_tables.h"
 #include "src/importers/kineto/event.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::kineto {
-
-class Tables;
 
 class Launches {
  public:
@@ -28,7 +27,7 @@ class Launches {
   // operator that both name.
   void Correlate(Trace& trace) const;
   // Gives kernels and copies what only their calls record. Their processes must be known.
-  void Describe(Trace& trace, Tables& tables) const;
+  void Describe(Trace& trace, gpu_rows::Tables& tables) const;
 
  private:
   // An event as flows name it.

@@ -9,15 +9,14 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/gpu_rows/cupti_kinds.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/nsys/import_context.h"
 #include "src/importers/nsys/parts.h"
 
 namespace dladvisor::nsys {
 
 namespace {
-
-constexpr int64_t kMostBlocks = int64_t{1} << 40;  // of one grid
-constexpr int64_t kMostTotalBytes = int64_t{1} << 60;
 
 // The columns that all GPU tables share come first, in this order.
 enum SharedColumn : size_t { kStart, kEnd, kDevice, kStream, kCorrelation, kProcess, kNode, kOwn };
@@ -48,14 +47,6 @@ bool Append(Context& in, Activity& activity, GpuOperations& ops) {
   return true;
 }
 
-// The product of three dimensions.
-int64_t Product(const std::array<int64_t, 3>& dimensions) {
-  int64_t product = 1;
-  for (const int64_t d : dimensions)
-    if (__builtin_mul_overflow(product, std::clamp<int64_t>(d, 0, kMostBlocks), &product)) return kMostBlocks;
-  return std::min(product, kMostBlocks);
-}
-
 LaunchShape ShapeOf(const Rows& rows, size_t grid, size_t block) {
   LaunchShape shape;
   for (size_t i = 0; i < 3; ++i) {
@@ -68,7 +59,8 @@ LaunchShape ShapeOf(const Rows& rows, size_t grid, size_t block) {
 // The bytes of one operation, refused where the sum over the table would no longer fit.
 std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
   const int64_t bytes = rows.Integer(column, 0);
-  if (bytes < 0 || bytes > kMostBytes || bytes > kMostTotalBytes - total) return std::nullopt;
+  if (bytes < 0 || bytes > gpu_rows::kMostBytes || bytes > gpu_rows::kMostTotalBytes - total)
+    return std::nullopt;
   total += bytes;
   return bytes;
 }
@@ -106,8 +98,8 @@ void ReadKernelRows(Context& in) {
     const LaunchShape shape = ShapeOf(rows, kGrid, kBlock);
     k.name.push_back(name);
     k.short_name.push_back(short_name);
-    k.grid.push_back(has_shapes ? Product(shape.grid) : 0);
-    k.block.push_back(has_shapes ? Product(shape.block) : 0);
+    k.grid.push_back(has_shapes ? gpu_rows::Product(shape.grid) : 0);
+    k.block.push_back(has_shapes ? gpu_rows::Product(shape.block) : 0);
     k.registers.push_back(Count(rows, kRegisters, kMost32));
     k.shared_bytes.push_back(Count(rows, kStatic, kMost32) + Count(rows, kDynamic, kMost32));
     if (rows.HasColumn(kLocal)) k.local_bytes.push_back(Count(rows, kLocal, kMost32));
@@ -120,26 +112,6 @@ void ReadKernels(Context& in) {
   Reserve(k, static_cast<size_t>(in.db.LastRow(kKernelTable)));
   in.parts->Read(in, kKernelTable, ReadKernelRows);
   SortByStart(k);
-}
-
-// ENUM_CUDA_MEMCPY_OPER. Arrays are device memory with a layout.
-CopyDirection DirectionOf(std::optional<int64_t> code) {
-  constexpr std::array kDirections = {CopyDirection::kUnknown,
-                                      CopyDirection::kHostToDevice,
-                                      CopyDirection::kDeviceToHost,
-                                      CopyDirection::kHostToDevice,
-                                      CopyDirection::kDeviceToHost,
-                                      CopyDirection::kDeviceToDevice,
-                                      CopyDirection::kDeviceToDevice,
-                                      CopyDirection::kDeviceToDevice,
-                                      CopyDirection::kDeviceToDevice,
-                                      CopyDirection::kHostToHost,
-                                      CopyDirection::kPeerToPeer,
-                                      CopyDirection::kUnifiedHostToDevice,
-                                      CopyDirection::kUnifiedDeviceToHost,
-                                      CopyDirection::kUnifiedDeviceToDevice};
-  if (!code || *code < 0 || *code >= static_cast<int64_t>(kDirections.size())) return CopyDirection::kUnknown;
-  return kDirections[static_cast<size_t>(*code)];
 }
 
 void ReadCopies(Context& in) {
@@ -157,7 +129,7 @@ void ReadCopies(Context& in) {
     }
     if (!Append(in, activity, c)) continue;
     c.bytes.push_back(*bytes);
-    c.direction.push_back(DirectionOf(rows.Integer(kKind)));
+    c.direction.push_back(gpu_rows::CopyDirectionOf(rows.Integer(kKind, 0)));
     c.source.push_back(MemoryKindOf(rows.Integer(kSource)));
     c.destination.push_back(MemoryKindOf(rows.Integer(kDestination)));
   }
@@ -197,21 +169,6 @@ void ReadGraphLaunches(Context& in) {
   SortByStart(g);
 }
 
-SyncKind SyncKindOf(std::optional<int64_t> code) {
-  switch (code.value_or(0)) {
-    case 1:
-      return SyncKind::kEvent;
-    case 2:
-      return SyncKind::kStreamWaitEvent;
-    case 3:
-      return SyncKind::kStream;
-    case 4:
-      return SyncKind::kContext;
-    default:
-      return SyncKind::kUnknown;
-  }
-}
-
 void ReadSyncs(Context& in) {
   enum : size_t { kDeviceId = 2, kStreamId, kCorrelationId, kGlobalPid, kType };
   Activity activity(in, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
@@ -226,7 +183,7 @@ void ReadSyncs(Context& in) {
     s.device.push_back(in.devices.OfEvent(global_pid, rows.Integer(kDeviceId)).value_or(kNoIndex));
     s.stream.push_back(rows.Integer(kStreamId, 0));
     s.correlation.push_back(rows.Integer(kCorrelationId, kNoCorrelation));
-    s.kind.push_back(SyncKindOf(rows.Integer(kType)));
+    s.kind.push_back(gpu_rows::SyncKindOf(rows.Integer(kType, 0)));
   }
   SortByStart(s);
 }

@@ -122,9 +122,6 @@ struct Share {
   Ns total = 0;  // durations of usable rows, those before included
 };
 
-// Of one copy, allocation or call; more is damage.
-inline constexpr int64_t kMostBytes = int64_t{1} << 50;
-
 // Durations of the rows of one table sum up to no more, so that sums of tables fit.
 inline constexpr Ns kMostTotal = 1'000'000'000'000'000'000;
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
@@ -26,7 +27,7 @@ void ReadMemoryEvents(Context& in) {
     const auto device = in.devices.OfEvent(global_pid, rows.Integer(kDevice));
     const int64_t bytes = rows.Integer(kBytes, -1);
     const int64_t operation = rows.Integer(kOperation, -1);  // 0 allocation, 1 deallocation
-    if (!device || bytes < 0 || bytes > kMostBytes || (operation != 0 && operation != 1)) {
+    if (!device || bytes < 0 || bytes > gpu_rows::kMostBytes || (operation != 0 && operation != 1)) {
       activity.Skip();
       continue;
     }

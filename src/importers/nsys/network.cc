@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/nsys/import_context.h"
 
 namespace dladvisor::nsys {
@@ -31,7 +32,7 @@ void ReadCalls(Context& in, std::string_view table) {
     m.end.push_back(activity.end());
     m.thread.push_back(in.hosts.Thread(*thread));
     m.name.push_back(text != kNoName ? text : in.names.Of(rows, kName));
-    m.bytes.push_back(bytes >= 0 && bytes <= kMostBytes ? bytes : -1);
+    m.bytes.push_back(bytes >= 0 && bytes <= gpu_rows::kMostBytes ? bytes : -1);
   }
 }
 

@@ -7,7 +7,8 @@
 #include <initializer_list>
 
 #include "engine/base/demangle.h"
-#include "src/importers/kineto/batch.h"
+#include "src/importers/gpu_rows/cupti_kinds.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/nvprof/call_names.h"
 #include "src/trace/event_tables.h"
 
@@ -21,7 +22,6 @@ constexpr std::string_view kConcurrent = "CONCURRENT_KERNEL";
 constexpr int64_t kLastDevice = 4095;
 constexpr Ns kLastTime = 4'000'000'000'000'000'000;   // 126 years: differences of two times fit
 constexpr Ns kMostTotal = 1'000'000'000'000'000'000;  // sums of tables fit
-constexpr int64_t kMostTotalBytes = int64_t{1} << 60;
 constexpr size_t kLongestName = size_t{64} << 10;
 
 std::string TableName(std::string_view kind) { return std::string(kPrefix) + std::string(kind); }
@@ -42,19 +42,7 @@ std::optional<int64_t> Positive(const Rows& rows, size_t column, int64_t factor 
 }
 
 int64_t PerBlock(const Rows& rows, size_t column) {
-  return std::clamp<int64_t>(rows.Integer(column, 0), 0, kineto::kMostPerBlock);
-}
-
-// CUpti_ActivityMemcpyKind. Arrays are device memory with a layout.
-CopyDirection DirectionOf(int64_t kind) {
-  constexpr std::array kDirections = {
-      CopyDirection::kUnknown,        CopyDirection::kHostToDevice,   CopyDirection::kDeviceToHost,
-      CopyDirection::kHostToDevice,   CopyDirection::kDeviceToHost,   CopyDirection::kDeviceToDevice,
-      CopyDirection::kDeviceToDevice, CopyDirection::kDeviceToDevice, CopyDirection::kDeviceToDevice,
-      CopyDirection::kHostToHost,     CopyDirection::kPeerToPeer};
-  return kind < 0 || kind >= static_cast<int64_t>(kDirections.size())
-             ? CopyDirection::kUnknown
-             : kDirections[static_cast<size_t>(kind)];
+  return std::clamp<int64_t>(rows.Integer(column, 0), 0, gpu_rows::kMostPerBlock);
 }
 
 // CUpti_ActivityMemoryKind.
@@ -64,13 +52,6 @@ MemoryKind MemoryOf(int64_t kind) {
                                  MemoryKind::kDevice,  MemoryKind::kManaged};
   return kind < 0 || kind >= static_cast<int64_t>(kKinds.size()) ? MemoryKind::kUnknown
                                                                  : kKinds[static_cast<size_t>(kind)];
-}
-
-SyncKind SyncOf(int64_t type) {
-  constexpr std::array kKinds = {SyncKind::kUnknown, SyncKind::kEvent, SyncKind::kStreamWaitEvent,
-                                 SyncKind::kStream, SyncKind::kContext};
-  return type < 0 || type >= static_cast<int64_t>(kKinds.size()) ? SyncKind::kUnknown
-                                                                 : kKinds[static_cast<size_t>(type)];
 }
 
 // CUpti_ActivityObjectKindId begins with the process and the thread.
@@ -152,7 +133,8 @@ const Reader::Text& Reader::KernelName(int64_t id) {
   if (is_new) {
     const std::string name = Demangled(String(id));
     text->second.name = trace_.names.Intern(name.empty() ? "[unnamed]" : name);
-    text->second.short_name = trace_.names.Intern(kineto::ShortNameOf(trace_.names.View(text->second.name)));
+    text->second.short_name =
+        trace_.names.Intern(gpu_rows::ShortNameOf(trace_.names.View(text->second.name)));
   }
   return text->second;
 }
@@ -214,7 +196,7 @@ bool Reader::Use(Table& table, const Rows& rows) {
 }
 
 bool Reader::UseBytes(Table& table, int64_t bytes) {
-  if (bytes < 0 || bytes > kineto::kMostBytes || bytes > kMostTotalBytes - table.bytes) {
+  if (bytes < 0 || bytes > gpu_rows::kMostBytes || bytes > gpu_rows::kMostTotalBytes - table.bytes) {
     Skip(table);
     return false;
   }
@@ -303,8 +285,8 @@ void Reader::ReadKernels(std::string_view kind) {
     }
     k.name.push_back(name);
     k.short_name.push_back(short_name);
-    k.grid.push_back(kineto::Product(shape.grid));
-    k.block.push_back(kineto::Product(shape.block));
+    k.grid.push_back(gpu_rows::Product(shape.grid));
+    k.block.push_back(gpu_rows::Product(shape.block));
     k.registers.push_back(PerBlock(rows, kRegisters));
     k.shared_bytes.push_back(PerBlock(rows, kStatic) + PerBlock(rows, kDynamic));
     k.local_bytes.push_back(rows.HasColumn(kLocal) ? PerBlock(rows, kLocal) : -1);
@@ -320,7 +302,7 @@ void Reader::ReadCopies(std::string_view kind, bool between_devices) {
   while (rows.Next()) {
     const int64_t bytes = rows.Integer(kBytes, 0);
     if (!Use(table, rows) || !UseBytes(table, bytes) || !AddWork(table, c, rows)) continue;
-    const CopyDirection direction = DirectionOf(rows.Integer(kKind, 0));
+    const CopyDirection direction = gpu_rows::CopyDirectionOf(rows.Integer(kKind, 0));
     c.bytes.push_back(bytes);
     c.direction.push_back(between_devices && direction != CopyDirection::kDeviceToDevice
                               ? CopyDirection::kPeerToPeer
@@ -412,7 +394,7 @@ void Reader::ReadSyncs() {
     s.device.push_back(is_known ? tables_.Device(device->second) : kNoIndex);
     s.stream.push_back(rows.Integer(kStreamId, 0));
     s.correlation.push_back(calls_of_pid_.size() > 1 ? kNoCorrelation : rows.Integer(kId, kNoCorrelation));
-    s.kind.push_back(SyncOf(rows.Integer(kType, 0)));
+    s.kind.push_back(gpu_rows::SyncKindOf(rows.Integer(kType, 0)));
   }
 }
 

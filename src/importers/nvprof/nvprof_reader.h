@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/importers/kineto/row_tables.h"
+#include "src/importers/gpu_rows/row_tables.h"
 #include "src/importers/sqlite/sqlite_reader.h"
 #include "src/trace/trace.h"
 
@@ -77,7 +77,7 @@ class Reader {
 
   const sqlite::Database& db_;
   Trace trace_;
-  kineto::Tables tables_;
+  gpu_rows::Tables tables_;
   std::unordered_map<int64_t, std::string> strings_;
   std::unordered_map<int64_t, Text> kernel_names_;
   std::map<int64_t, Device> described_;

@@ -96,22 +96,22 @@ void RocmTrace::AddKernel(const Work& work, const KernelLaunch& kernel) {
   AddWork(k, work);
   const NameId name = Name(KernelName(kernel.name));
   const auto [short_name, is_new] = short_names_.try_emplace(name, name);
-  if (is_new) short_name->second = Name(kineto::ShortNameOf(trace_.names.View(name)));
+  if (is_new) short_name->second = Name(gpu_rows::ShortNameOf(trace_.names.View(name)));
   k.name.push_back(name);
   k.short_name.push_back(short_name->second);
   const LaunchShape shape = kernel.shape.value_or(LaunchShape{});
-  k.grid.push_back(kernel.shape ? kineto::Product(shape.grid) : 0);
-  k.block.push_back(kernel.shape ? kineto::Product(shape.block) : 0);
-  k.registers.push_back(std::clamp<int64_t>(kernel.registers, 0, kineto::kMostPerBlock));
-  k.shared_bytes.push_back(std::clamp<int64_t>(kernel.shared_bytes, 0, kineto::kMostPerBlock));
-  k.local_bytes.push_back(std::clamp<int64_t>(kernel.local_bytes, -1, kineto::kMostPerBlock));
+  k.grid.push_back(kernel.shape ? gpu_rows::Product(shape.grid) : 0);
+  k.block.push_back(kernel.shape ? gpu_rows::Product(shape.block) : 0);
+  k.registers.push_back(std::clamp<int64_t>(kernel.registers, 0, gpu_rows::kMostPerBlock));
+  k.shared_bytes.push_back(std::clamp<int64_t>(kernel.shared_bytes, 0, gpu_rows::kMostPerBlock));
+  k.local_bytes.push_back(std::clamp<int64_t>(kernel.local_bytes, -1, gpu_rows::kMostPerBlock));
   k.shape.push_back(tables_.Shape(shape));
 }
 
 void RocmTrace::AddCopy(const Work& work, CopyDirection direction, int64_t bytes) {
   Copies& c = trace_.copies;
   AddWork(c, work);
-  c.bytes.push_back(std::clamp<int64_t>(bytes, 0, kineto::kMostBytes));
+  c.bytes.push_back(std::clamp<int64_t>(bytes, 0, gpu_rows::kMostBytes));
   c.direction.push_back(direction);
   // Whether the host's memory is pinned is not recorded.
   const auto memory = [&](CopyDirection of_host) {
@@ -126,7 +126,7 @@ void RocmTrace::AddCopy(const Work& work, CopyDirection direction, int64_t bytes
 
 void RocmTrace::AddSet(const Work& work, int64_t bytes) {
   AddWork(trace_.sets, work);
-  trace_.sets.bytes.push_back(std::clamp<int64_t>(bytes, 0, kineto::kMostBytes));
+  trace_.sets.bytes.push_back(std::clamp<int64_t>(bytes, 0, gpu_rows::kMostBytes));
   trace_.sets.memory.push_back(MemoryKind::kUnknown);
 }
 

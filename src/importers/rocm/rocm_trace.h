@@ -14,7 +14,8 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "src/importers/kineto/batch.h"
+#include "src/importers/gpu_rows/gpu_work.h"
+#include "src/importers/gpu_rows/row_tables.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor::rocm {
@@ -103,7 +104,7 @@ class RocmTrace {
   void NumberNodesOfGraphs();
 
   Trace trace_;
-  kineto::Tables tables_;
+  gpu_rows::Tables tables_;
   std::map<int64_t, uint32_t> processes_;
   std::map<std::string, Table> health_;
   std::map<int64_t, Device> described_;

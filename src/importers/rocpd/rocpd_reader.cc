@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/rocm/agent.h"
 
 namespace dladvisor::rocpd {
@@ -342,7 +343,7 @@ void Reader::ReadMemory() {
     const Ns time = *rows.Integer(kEnd);
     if (rows.Text(kType) == "ALLOC") {
       const auto gpu = Gpu(place.agent);
-      if (!gpu || bytes <= 0 || bytes > kineto::kMostBytes) continue;
+      if (!gpu || bytes <= 0 || bytes > gpu_rows::kMostBytes) continue;
       held[address] = {*gpu, bytes};
       rows_.AddMemory(place.pid, *gpu, time, bytes, address);
     } else if (const auto freed = held.find(address); freed != held.end()) {

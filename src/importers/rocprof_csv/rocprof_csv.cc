@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "engine/base/error.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/rocm/agent.h"
 #include "src/importers/rocm/rocm_trace.h"
 #include "src/importers/rocprof_csv/csv_rows.h"
@@ -159,7 +160,7 @@ class Run {
       const auto gpu = Gpu(rows.Text(Cell::kAgent));
       const int64_t bytes = rows.Number(Cell::kBytes, 0);
       const bool is_known = agents_.empty() ? gpu && devices_.contains(*gpu) : gpu.has_value();
-      if (!is_known || bytes <= 0 || bytes > kineto::kMostBytes) return true;  // of the host
+      if (!is_known || bytes <= 0 || bytes > gpu_rows::kMostBytes) return true;  // of the host
       held_[*address] = {*gpu, bytes};
       rows_.AddMemory(pid_.value_or(0), *gpu, time, bytes, *address);
     } else if (const auto freed = held_.find(*address); freed != held_.end()) {

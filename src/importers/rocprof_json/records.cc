@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/rocm/agent.h"
 
 namespace dladvisor::rocprof_json {
@@ -190,7 +191,7 @@ bool Records::AddMemory(const json& record) {
   if (operation.ends_with("_ALLOCATE")) {
     const auto gpu = Gpu(record, "agent_id");
     const int64_t bytes = Number(At(record, "allocation_size"), 0);
-    if (!gpu || bytes <= 0 || bytes > kineto::kMostBytes) return true;  // of the host
+    if (!gpu || bytes <= 0 || bytes > gpu_rows::kMostBytes) return true;  // of the host
     held_[*address] = {*gpu, bytes};
     rows_.AddMemory(pid_, *gpu, time, bytes, *address);
   } else if (const auto freed = held_.find(*address); freed != held_.end()) {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "engine/base/error.h"
+#include "src/importers/gpu_rows/gpu_work.h"
 #include "src/importers/rocm/rocm_trace.h"
 #include "src/importers/rocprof_pftrace/slices.h"
 
@@ -113,7 +114,7 @@ class Records {
     const auto gpu = comes_from_gpu ? from : to;
     if (!gpu || direction == CopyDirection::kHostToHost) return false;
     const int64_t bytes = slice.Number("copy_bytes").value_or(0);
-    rows_.AddCopy(WorkOf(slice, *gpu), direction, bytes > 0 && bytes <= kineto::kMostBytes ? bytes : 0);
+    rows_.AddCopy(WorkOf(slice, *gpu), direction, bytes > 0 && bytes <= gpu_rows::kMostBytes ? bytes : 0);
     return true;
   }
 

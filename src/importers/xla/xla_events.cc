@@ -174,9 +174,9 @@ void Events::AddGpuWork(const Event& e, int64_t device, int64_t stream) {
   const KernelDetails details = KernelDetailsOf(e.kernel_details);
   const NameId id = Name(name);
   k.name.push_back(id);
-  k.short_name.push_back(Name(kineto::ShortNameOf(name)));
-  k.grid.push_back(kineto::Product(details.shape.grid));
-  k.block.push_back(kineto::Product(details.shape.block));
+  k.short_name.push_back(Name(gpu_rows::ShortNameOf(name)));
+  k.grid.push_back(gpu_rows::Product(details.shape.grid));
+  k.block.push_back(gpu_rows::Product(details.shape.block));
   k.registers.push_back(details.registers);
   k.shared_bytes.push_back(details.shared_bytes);
   k.shape.push_back(tables_.Shape(details.shape));

@@ -56,7 +56,7 @@ class Events {
   void MarkFramesOfJax();
 
   Trace trace_;
-  kineto::Tables tables_;
+  gpu_rows::Tables tables_;
   std::map<int64_t, ProcessKind> processes_;
   std::map<std::pair<int64_t, int64_t>, std::string> threads_;
   const NameId domain_, annotation_;

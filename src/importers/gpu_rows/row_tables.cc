@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/importers/kineto/row_tables.h"
+#include "src/importers/gpu_rows/row_tables.h"
 
-namespace dladvisor::kineto {
+namespace dladvisor::gpu_rows {
 
 uint32_t Tables::Thread(int64_t pid, int64_t tid) {
   if (last_thread_ != kNoIndex && last_key_ == std::pair(pid, tid)) return last_thread_;
@@ -45,4 +45,4 @@ uint32_t Tables::Shape(const LaunchShape& shape) {
   return shapes_.IndexOf(shape);
 }
 
-}  // namespace dladvisor::kineto
+}  // namespace dladvisor::gpu_rows

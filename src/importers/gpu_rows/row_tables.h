@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows that events become refer to.
+// What rows of GPU work and of calls refer to: threads, devices, shapes of launches, arguments, collectives.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 #include "src/trace/launch_shapes.h"
 #include "src/trace/trace.h"
 
-namespace dladvisor::kineto {
+namespace dladvisor::gpu_rows {
 
-// What is common to the rows that a trace's events become: indices into its vectors, made on demand.
+// Indices into the vectors of a trace, whose entries are made when a row first refers to them.
 class Tables {
  public:
   explicit Tables(Trace& trace) : trace_(trace), shapes_(trace.kernels.shapes) {}
@@ -33,4 +33,4 @@ class Tables {
   LaunchShapes shapes_;
 };
 
-}  // namespace dladvisor::kineto
+}  // namespace dladvisor::gpu_rows
