@@ -243,31 +243,6 @@ TEST(WrittenLines, LaunchersErrorIsNotTheReason) {
   EXPECT_EQ(LogOf(text).error, "OSError: [Errno 28] No space left on device");
 }
 
-TEST(WrittenLines, DataParallelIsOneClassOfThatEnd) {
-  const auto wrapper = [](const std::string& line) {
-    return LogOf(line + "\n" + SixtyLines("step {} loss 2.0 0.25 s/step")).settings.contains("data_parallel");
-  };
-  EXPECT_TRUE(wrapper("Using 2 GPUs via DataParallel"));
-  EXPECT_TRUE(wrapper("DataParallel("));
-  EXPECT_FALSE(wrapper("Using DistributedDataParallel"));
-  EXPECT_FALSE(wrapper("torch.nn.parallel.DistributedDataParallel is used, not DataParallel"));
-  EXPECT_TRUE(wrapper("Wrapping the model with nn.DataParallel."));
-  EXPECT_TRUE(wrapper("  (module): DataParallel("));
-  EXPECT_TRUE(wrapper("  dist: False\n  num_gpu: 8"));
-  EXPECT_TRUE(wrapper("21-12-01 10:00:00.120 :   num_gpu: 2\n  dist: False"));
-  EXPECT_FALSE(wrapper("  dist: False\n  num_gpu: 1"));
-  EXPECT_FALSE(wrapper("  dist: True\n  num_gpu: 8"));
-  for (const char* line :
-       {"DataParallel: None", "multi_gpu via DataParallel: off", "DataParallel is deprecated",
-        "use DataParallel only with several GPUs", "can't use DataParallel here",
-        "Saved with DataParallel, loading", "Stripped the prefix module. of a checkpoint in DataParallel",
-        "Single GPU, running without DataParallel", "You may want to wrap it in DataParallel",
-        "using paddle.DataParallel"})
-    EXPECT_FALSE(wrapper(line)) << line;
-  EXPECT_FALSE(wrapper("DataParallel(\n  (_layers): ResNet("))
-      << "Paddle's, which has a process for each GPU";
-}
-
 TEST(WrittenLines, TrainBeforeACountIsAStep) {
   std::string text;
   for (int step = 10; step <= 400; step += 10)
@@ -420,83 +395,6 @@ TEST(WrittenLines, RatesInThousands) {
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s 1.2Mtok/s"), 1.2e6);
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 1.25M tok/s"), 1'250'000);
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 12.5 tok/s"), 12.5);
-}
-
-TEST(WrittenLines, TensorFlowWithoutLibrariesComputesOnTheCpu) {
-  const std::string lacks =
-      "W dso_loader.cc:55] Could not load dynamic library 'libcublas.so.10.0'; dlerror: no\n";
-  std::string keras;
-  for (int epoch = 1; epoch <= 3; ++epoch)
-    keras += fmt::format("Epoch {}/3\n469/469 [==============================] - 3s 5ms/step - loss: 0.4\n",
-                         epoch);
-  const auto settings = LogOf(lacks + keras).settings;
-  EXPECT_EQ(settings.at("device"), "cpu");
-  EXPECT_EQ(settings.at("gpu"), "libraries");
-  const auto named =
-      LogOf(lacks + "Created device /job:localhost/task:0/device:GPU:0 with 9 MB\n" + keras).settings;
-  EXPECT_EQ(named.at("device"), "gpu");
-  EXPECT_EQ(named.count("gpu"), 0u);
-  const std::string lost =
-      "cudart_stub.cc:28] Could not find cuda drivers on your machine, GPU will not be used.\n";
-  EXPECT_EQ(LogOf(lost + keras).settings.at("gpu"), "none");
-  // What imports TensorFlow need not train with it.
-  const auto other = LogOf(lacks + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
-  EXPECT_EQ(other.count("device") + other.count("gpu"), 0u);
-  EXPECT_EQ(LogOf(lost + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings.count("device"), 0u);
-}
-
-TEST(WrittenLines, TheDeviceOfAnotherObjectIsNotTheTrainings) {
-  const auto device = [](const std::string& line) {
-    const auto settings =
-        LogOf("start\n" + line + "\n" + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
-    const auto found = settings.find("device");
-    return found == settings.end() ? "" : found->second;
-  };
-  for (const char* line :
-       {"Using device: cpu", "device: cpu", "[2024-05-01 10:00:00] INFO - Using device: cpu",
-        "INFO:root:device = cpu", "2024-05-01 10:00:00 INFO Training on device cpu",
-        "Training started on cpu", "Namespace(batch_size=4, device='cpu', seed=1)",
-        "TrainingArguments(lr=0.1, device=device(type='cpu'))", "Using device: cpu (no CUDA)",
-        "Process rank: -1, device: cpu, n_gpu: 0", "CUDA is missing. Using device: cpu",
-        "python train.py --device cpu", "10:00:00 | INFO | __main__:main:33 - Device: cpu",
-        "[10:00:00,123][train][INFO] - device=cpu", "=> Using device cpu", "train.py:33: device: cpu",
-        "config: {seed: 1, device: cpu}"})
-    EXPECT_EQ(device(line), "cpu") << line;
-  for (const char* line :
-       {"model_ema: ModelEma(decay=0.999, device=cpu)", "Loaded checkpoint last.pt (device: cpu)",
-        "EMA device: cpu", "ema-device: cpu", "Building optimizer, device: cpu", "Encoder: device: cpu",
-        "usage: train.py [--device cpu]", "ema: device=cpu", "Reward model on device: cpu",
-        "teacher, device: cpu", "Generator(seed=3, device=cpu)",
-        "op MatMul placed on /job:localhost/task:0/device:CPU:0", "tensor([1., 2.], device='cpu')"})
-    EXPECT_EQ(device(line), "") << line;
-  for (const char* line :
-       {"GPU available: True (cuda), used: True", "LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]",
-        "Devices: [CudaDevice(id=0), CudaDevice(id=1)]"})
-    EXPECT_EQ(device(std::string(line) + "\nUsing device: cpu"), "gpu") << line;
-}
-
-TEST(WrittenLines, OptionsOnALaunchersLine) {
-  const auto settings = LogOf(
-                            "cmd = python -m launch train.py --per_device_train_batch_size 4 "
-                            "--gradient_checkpointing True --bf16 --dataloader_num_workers=2\n" +
-                            SixtyLines("step {} loss 2.0 step time 0.5 s"))
-                            .settings;
-  EXPECT_EQ(settings.at("checkpoint_activations"), "True");
-  EXPECT_EQ(settings.at("train_micro_batch_size_per_gpu"), "4");
-  EXPECT_EQ(settings.at("bf16"), "True");
-  EXPECT_EQ(settings.at("num_workers"), "2");
-}
-
-TEST(WrittenLines, OptionsThatAProgramCouldTakeAreNotChosen) {
-  for (const char* usage : {"usage: train.py [-h] --per_device_train_batch_size N [--fp16 [FP16]] "
-                            "[--gradient_checkpointing [GC]]",
-                            "                --per_device_train_batch_size N [--bf16 [BF16]]",
-                            "  --per_device_train_batch_size N"}) {
-    const auto settings =
-        LogOf(std::string(usage) + "\n" + SixtyLines("step {} loss 2.0 step time 0.5 s")).settings;
-    for (const char* name : {"fp16", "bf16", "checkpoint_activations", "train_micro_batch_size_per_gpu"})
-      EXPECT_EQ(settings.count(name), 0u) << usage;
-  }
 }
 
 }  // namespace
