@@ -111,17 +111,7 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
       if (!Overlaps(trace.api_calls.start[call], trace.api_calls.end[call], time)) continue;
       const uint32_t thread = trace.api_calls.thread[call];
       if (thread == kNoIndex) continue;
-      ++ids_;
-      events_ +=
-          Begin() +
-          fmt::format(R"({{"ph":"s","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
-                      ids_, host, HostTrack(trace, host, thread),
-                      static_cast<double>(launched - origin_) / 1e3);
-      events_ +=
-          Begin() +
-          fmt::format(
-              R"({{"ph":"f","bp":"e","id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
-              ids_, process, stream, static_cast<double>(at.start - origin_) / 1e3);
+      AddArrow({host, HostTrack(trace, host, thread), launched}, {process, stream, at.start});
     }
   };
   each(work.kernels, trace.kernels, context.launches.kernel, [&](uint32_t row, int64_t stream, Interval at) {
@@ -141,7 +131,25 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
   each(work.graphs, trace.graph_launches, context.launches.graph, [&](uint32_t, int64_t stream, Interval at) {
     Slice(process, stream, at, R"("CUDA graph")", "graph");
   });
+  AddIdle(timeline, time, process, shift);
+  AddSteps(timeline, time, steps, process, shift);
+  AddQueue(std::move(queue), process);
+  std::ranges::sort(collectives.collectives, {}, &Collective::start);
+  gpus_.push_back(std::move(collectives));
+}
 
+void TraceEvents::AddArrow(const Point& from, const Point& to) {
+  ++ids_;
+  const auto add = [&](const char* phase, const Point& at) {
+    events_ += Begin() +
+               fmt::format(R"({{{},"id":{},"pid":{},"tid":{},"ts":{:.3f},"name":"launch","cat":"launch"}})",
+                           phase, ids_, at.process, at.thread, static_cast<double>(at.time - origin_) / 1e3);
+  };
+  add(R"("ph":"s")", from);
+  add(R"("ph":"f","bp":"e")", to);
+}
+
+void TraceEvents::AddIdle(const GpuTimeline& timeline, Interval time, int64_t process, Ns shift) {
   NameThread(process, kIdleTrack, "idle, by cause");
   for (const Interval& idle : timeline.idle) {
     if (!Overlaps(idle.start, idle.end, time)) continue;
@@ -152,6 +160,10 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
     Slice(process, kIdleTrack, {idle.start + shift, idle.end + shift},
           JsonText(known ? BucketName(std::prev(gap)->Cause()) : "short gap"), "idle");
   }
+}
+
+void TraceEvents::AddSteps(const GpuTimeline& timeline, Interval time, const std::map<Ns, int64_t>& steps,
+                           int64_t process, Ns shift) {
   NameThread(process, kStepTrack, "steps");
   for (const StepLedger& step : timeline.steps) {
     if (!Overlaps(step.time.start, step.time.end, time)) continue;
@@ -165,18 +177,19 @@ void TraceEvents::AddGpu(const Context& context, const GpuTimeline& timeline, si
           JsonText(fmt::format("step {}", number == steps.end() ? step.number : number->second)), "step",
           ledger);
   }
-  std::ranges::sort(queue);
+}
+
+void TraceEvents::AddQueue(std::vector<std::pair<Ns, int>> changes, int64_t process) {
+  std::ranges::sort(changes);
   int64_t length = 0;
-  for (size_t i = 0; i < queue.size(); ++i) {
-    length += queue[i].second;
-    if (i + 1 < queue.size() && queue[i + 1].first == queue[i].first) continue;
+  for (size_t i = 0; i < changes.size(); ++i) {
+    length += changes[i].second;
+    if (i + 1 < changes.size() && changes[i + 1].first == changes[i].first) continue;
     events_ +=
         Begin() +
         fmt::format(R"({{"ph":"C","pid":{},"ts":{:.3f},"name":"queue length","args":{{"operations":{}}}}})",
-                    process, static_cast<double>(queue[i].first - origin_) / 1e3, length);
+                    process, static_cast<double>(changes[i].first - origin_) / 1e3, length);
   }
-  std::ranges::sort(collectives.collectives, {}, &Collective::start);
-  gpus_.push_back(std::move(collectives));
 }
 
 void TraceEvents::AddHost(const Context& context, uint32_t of_process, Interval time, int64_t process,

@@ -58,6 +58,17 @@ class TraceEvents {
              const std::string& arguments = "");
   void AddGpu(const Context& context, const GpuTimeline& timeline, size_t gpu, Interval time,
               const std::map<Ns, int64_t>& steps, int64_t process, int64_t host, Ns shift);
+  struct Point {
+    int64_t process = 0, thread = 0;
+    Ns time = 0;
+  };
+  // From a call to what it launches.
+  void AddArrow(const Point& from, const Point& to);
+  void AddIdle(const GpuTimeline& timeline, Interval time, int64_t process, Ns shift);
+  void AddSteps(const GpuTimeline& timeline, Interval time, const std::map<Ns, int64_t>& steps,
+                int64_t process, Ns shift);
+  // How many operations are launched and wait, by when that rises or falls.
+  void AddQueue(std::vector<std::pair<Ns, int>> changes, int64_t process);
   void AddHost(const Context& context, uint32_t of_process, Interval time, int64_t process, Ns shift);
   void AddWaiting();
   void Loose(int64_t process, int64_t thread, Interval time, const std::string& name);

@@ -88,10 +88,58 @@ class TimedLaunches {
   std::vector<Open> of_thread_;
 };
 
+// Which calls a framework's operators make.
+class OperatorCalls {
+ public:
+  explicit OperatorCalls(const Context& context) : context_(context) {
+    const Ranges& ranges = context.trace.ranges;
+    for (size_t i = 0; i < ranges.size() && domain_ == kNoName; ++i)
+      if (context.trace.names.View(ranges.domain[i]) == kOperatorDomain) domain_ = ranges.domain[i];
+  }
+
+  // Whether operators were recorded.
+  bool known() const { return domain_ != kNoName; }
+
+  bool Makes(uint32_t call) const {
+    uint32_t range = context_.attribution.api_range[call];
+    while (range != kNoIndex && context_.trace.ranges.domain[range] != domain_)
+      range = context_.attribution.range_parent[range];
+    return range != kNoIndex;
+  }
+
+ private:
+  const Context& context_;
+  NameId domain_ = kNoName;
+};
+
 // What of a call lies outside of the window: the longer of the parts before and after it.
 int64_t LongestOutside(Interval call, Interval window) {
   return std::max({std::min(call.end, window.start) - call.start, call.end - std::max(call.start, window.end),
                    int64_t{0}});
+}
+
+// Adds the calls of a function under one of its names.
+void Merge(const ApiNameRow& part, ApiNameRow& row) {
+  row.min_ns = row.calls == 0 ? part.min_ns : std::min(row.min_ns, part.min_ns);
+  row.max_ns = std::max(row.max_ns, part.max_ns);
+  row.max_outside_ns = std::max(row.max_outside_ns, part.max_outside_ns);
+  row.calls += part.calls;
+  row.total_ns += part.total_ns;
+  row.errors += part.errors;
+  row.timed_calls += part.timed_calls;
+  row.timed_errors += part.timed_errors;
+  row.managed_calls += part.managed_calls;
+  row.managed_ns += part.managed_ns;
+  if (part.first_error_ns && (!row.first_error_ns || *part.first_error_ns < *row.first_error_ns)) {
+    row.first_error_ns = part.first_error_ns;
+    row.first_error = part.first_error;
+    row.remedy = part.remedy;
+  }
+  row.window_calls += part.window_calls;
+  row.window_ns += part.window_ns;
+  row.window_in_a_row += part.window_in_a_row;
+  if (part.window_in_operators)
+    row.window_in_operators = row.window_in_operators.value_or(0) + *part.window_in_operators;
 }
 
 }  // namespace
@@ -150,15 +198,7 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
   const std::vector<Role> roles = RolesOf(trace);
   TimedLaunches timed(trace.threads.size());
   bool has_managed = false;
-  NameId of_operators = kNoName;
-  for (size_t i = 0; i < trace.ranges.size() && of_operators == kNoName; ++i)
-    if (trace.names.View(trace.ranges.domain[i]) == kOperatorDomain) of_operators = trace.ranges.domain[i];
-  const auto in_operator = [&](uint32_t call) {
-    uint32_t range = context.attribution.api_range[call];
-    while (range != kNoIndex && trace.ranges.domain[range] != of_operators)
-      range = context.attribution.range_parent[range];
-    return range != kNoIndex;
-  };
+  const OperatorCalls operators(context);
   for (size_t i = 0; i < calls.size(); ++i) {
     const int64_t rank = context.RankOfThread(calls.thread[i]);
     auto& [last_rank, last_row] = last[calls.name[i]];
@@ -192,36 +232,18 @@ std::vector<ApiNameRow> ComputeApiNames(const Context& context) {
       ++row.window_calls;
       row.window_ns += std::min(calls.end[i], window->second.end) - calls.start[i];
       row.window_in_a_row += in_a_row;
-      if (of_operators != kNoName)
-        row.window_in_operators = row.window_in_operators.value_or(0) + in_operator(static_cast<uint32_t>(i));
+      if (operators.known())
+        row.window_in_operators =
+            row.window_in_operators.value_or(0) + operators.Makes(static_cast<uint32_t>(i));
     }
   }
   std::map<std::pair<int64_t, std::string_view>, ApiNameRow> by_name;
   for (const auto& [key, part] : by_id) {
     const std::string_view name = ApiBaseName(trace.names.View(key.second));
     ApiNameRow& row = by_name[{key.first, name}];
-    row.min_ns = row.calls == 0 ? part.min_ns : std::min(row.min_ns, part.min_ns);
-    row.max_ns = std::max(row.max_ns, part.max_ns);
     if (key.first >= 0) row.rank = key.first;
     row.name = name;
-    row.max_outside_ns = std::max(row.max_outside_ns, part.max_outside_ns);
-    row.calls += part.calls;
-    row.total_ns += part.total_ns;
-    row.errors += part.errors;
-    row.timed_calls += part.timed_calls;
-    row.timed_errors += part.timed_errors;
-    row.managed_calls += part.managed_calls;
-    row.managed_ns += part.managed_ns;
-    if (part.first_error_ns && (!row.first_error_ns || *part.first_error_ns < *row.first_error_ns)) {
-      row.first_error_ns = part.first_error_ns;
-      row.first_error = part.first_error;
-      row.remedy = part.remedy;
-    }
-    row.window_calls += part.window_calls;
-    row.window_ns += part.window_ns;
-    row.window_in_a_row += part.window_in_a_row;
-    if (part.window_in_operators)
-      row.window_in_operators = row.window_in_operators.value_or(0) + *part.window_in_operators;
+    Merge(part, row);
   }
   std::vector<ApiNameRow> rows;
   for (auto& [key, row] : by_name) {

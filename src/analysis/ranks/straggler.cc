@@ -110,16 +110,56 @@ size_t FirstDiverging(const std::vector<double>& cumulative, size_t peak) {
   return static_cast<size_t>(std::max(nothing, tenth - (half - tenth) * 0.1 / 0.4));
 }
 
-// What makes a GPU late in the steps first to last, compared with the mean of the others that have them.
-void Explain(const KernelSequence& sequence, const Cohort& cohort, const CohortMember& member,
-             const Persistence& found, StragglerRow& row) {
+// Of a GPU in the steps in which it is late, beside the mean of the others that have them.
+struct Excess {
+  explicit Excess(size_t length)
+      : kernels(length, 0),
+        gaps(length, 0),
+        usual(length, 0),
+        delay(length, 0),
+        delays(length, 0),
+        others_delay(length, 0),
+        others_delays(length, 0) {}
+
+  double steps = 0, late_start = 0, own_kernels = 0, others_kernels = 0;
+  std::vector<double> kernels, gaps;                               // in all steps, by position
+  std::vector<double> usual;                                       // mean duration of the others
+  std::vector<double> delay, delays, others_delay, others_delays;  // sums and their numbers
+  std::vector<double> blocks_ratio;                                // by step
+};
+
+// Adds step `s` of the GPU, its number `at` among all, of which `others` other GPUs have it, too.
+void AddStep(const KernelSequence& sequence, const KernelSequence::Cells& cells, const Cohort& cohort,
+             size_t s, size_t at, double others, Excess& excess) {
   const size_t length = cohort.length;
-  std::vector<double> kernels(length, 0), gaps(length, 0);     // excess per step, by position
-  std::vector<double> usual(length, 0), blocks_ratio_of_step;  // mean duration of the others
-  std::vector<double> delay(length, 0), delays(length, 0), others_delay(length, 0), others_delays(length, 0);
-  double start = 0, steps = 0, own_kernels = 0, others_kernels = 0;
+  for (size_t p = 0; p < length; ++p) {
+    const size_t own = s * length + p, all = at * length + p;
+    if (sequence.communication[p]) continue;
+    const auto duration = static_cast<double>(cells.duration[own]);
+    const auto gap = static_cast<double>(cells.gap[own] - cells.waiting[own]);
+    const double mean = (static_cast<double>(cohort.sums.duration[all]) - duration) / others;
+    const double mean_gap =
+        (static_cast<double>(cohort.sums.gap[all] - cohort.sums.waiting[all]) - gap) / others;
+    excess.kernels[p] += duration - mean;
+    excess.gaps[p] += gap - mean_gap;
+    excess.usual[p] += mean;
+    excess.own_kernels += duration;
+    excess.others_kernels += mean;
+    if (cells.delay[own] >= 0) {
+      excess.delay[p] += static_cast<double>(cells.delay[own]);
+      ++excess.delays[p];
+    }
+    const int64_t known = cells.delay[own] >= 0;
+    excess.others_delay[p] += static_cast<double>(cohort.sums.delay[all] - (known ? cells.delay[own] : 0));
+    excess.others_delays[p] += static_cast<double>(cohort.sums.delays[all] - known);
+  }
+}
+
+Excess ExcessOf(const KernelSequence& sequence, const Cohort& cohort, const CohortMember& member,
+                const Persistence& found) {
+  Excess excess(cohort.length);
   const KernelSequence::Cells cells = DecodeCells(sequence);
-  double others_start = 0, others_starts = 0;
+  double start = 0, others_start = 0, others_starts = 0;
   std::map<size_t, std::pair<double, double>> blocks;  // by step, sum over the others and their number
   for (const CohortMember& other : cohort.members) {
     if (&other == &member) continue;
@@ -135,62 +175,55 @@ void Explain(const KernelSequence& sequence, const Cohort& cohort, const CohortM
     const CohortMember::Step& step = member.steps[s];
     const auto others = static_cast<double>(cohort.ranks[step.step] - 1);
     if (step.step < found.first || step.step > found.last || others < 1) continue;
-    ++steps;
+    ++excess.steps;
     start += static_cast<double>(step.start_gap_ns);
     if (const auto& [sum, count] = blocks[step.step]; count > 0 && sum > 0)
-      blocks_ratio_of_step.push_back(static_cast<double>(step.blocks) / (sum / count));
-    for (size_t p = 0; p < length; ++p) {
-      const size_t own = s * length + p, all = step.step * length + p;
-      if (sequence.communication[p]) continue;
-      const auto duration = static_cast<double>(cells.duration[own]);
-      const auto gap = static_cast<double>(cells.gap[own] - cells.waiting[own]);
-      const double mean = (static_cast<double>(cohort.sums.duration[all]) - duration) / others;
-      const double mean_gap =
-          (static_cast<double>(cohort.sums.gap[all] - cohort.sums.waiting[all]) - gap) / others;
-      kernels[p] += duration - mean;
-      gaps[p] += gap - mean_gap;
-      usual[p] += mean;
-      own_kernels += duration;
-      others_kernels += mean;
-      if (cells.delay[own] >= 0) {
-        delay[p] += static_cast<double>(cells.delay[own]);
-        ++delays[p];
-      }
-      const int64_t known = cells.delay[own] >= 0;
-      others_delay[p] += static_cast<double>(cohort.sums.delay[all] - (known ? cells.delay[own] : 0));
-      others_delays[p] += static_cast<double>(cohort.sums.delays[all] - known);
-    }
+      excess.blocks_ratio.push_back(static_cast<double>(step.blocks) / (sum / count));
+    AddStep(sequence, cells, cohort, s, step.step, others, excess);
   }
-  if (steps == 0) return;
-  const double late_start = others_starts > 0 ? start / steps - others_start / others_starts : 0;
+  if (excess.steps > 0 && others_starts > 0)
+    excess.late_start = start / excess.steps - others_start / others_starts;
+  return excess;
+}
+
+void ExplainShares(const Excess& excess, StragglerRow& row) {
+  const size_t length = excess.kernels.size();
   double kernel_ns = 0, gap_ns = 0;
   for (size_t p = 0; p < length; ++p) {
-    kernel_ns += kernels[p] / steps;
-    gap_ns += gaps[p] / steps;
+    kernel_ns += excess.kernels[p] / excess.steps;
+    gap_ns += excess.gaps[p] / excess.steps;
   }
-  if (const double total = kernel_ns + gap_ns + late_start; total > 0) {
+  if (const double total = kernel_ns + gap_ns + excess.late_start; total > 0) {
     row.kernel_share = kernel_ns / total;
     row.gap_share = gap_ns / total;
-    row.start_share = late_start / total;
+    row.start_share = excess.late_start / total;
   }
-  if (others_kernels > 0) {
-    row.kernel_ratio = own_kernels / others_kernels;
-    double slower = 0;  // kernel time of the positions that are slower by half of what all are, or more
-    for (size_t p = 0; p < length; ++p)
-      if (usual[p] > 0 && kernels[p] / usual[p] >= (*row.kernel_ratio - 1) / 2) slower += usual[p];
-    if (*row.kernel_ratio > 1) row.slower_share = slower / others_kernels;
-  }
-  if (!blocks_ratio_of_step.empty()) {
-    double mean = 0, squares = 0;
-    for (const double ratio : blocks_ratio_of_step) mean += ratio;
-    mean /= static_cast<double>(blocks_ratio_of_step.size());
-    for (const double ratio : blocks_ratio_of_step) squares += (ratio - mean) * (ratio - mean);
-    row.blocks_ratio = mean;
-    row.blocks_variation = std::sqrt(squares / static_cast<double>(blocks_ratio_of_step.size()));
-  }
+  if (excess.others_kernels <= 0) return;
+  row.kernel_ratio = excess.own_kernels / excess.others_kernels;
+  double slower = 0;  // kernel time of the positions that are slower by half of what all are, or more
+  for (size_t p = 0; p < length; ++p)
+    if (excess.usual[p] > 0 && excess.kernels[p] / excess.usual[p] >= (*row.kernel_ratio - 1) / 2)
+      slower += excess.usual[p];
+  if (*row.kernel_ratio > 1) row.slower_share = slower / excess.others_kernels;
+}
+
+void ExplainBlocks(const std::vector<double>& ratios, StragglerRow& row) {
+  if (ratios.empty()) return;
+  double mean = 0, squares = 0;
+  for (const double ratio : ratios) mean += ratio;
+  mean /= static_cast<double>(ratios.size());
+  for (const double ratio : ratios) squares += (ratio - mean) * (ratio - mean);
+  row.blocks_ratio = mean;
+  row.blocks_variation = std::sqrt(squares / static_cast<double>(ratios.size()));
+}
+
+// From which kernel to which one it falls behind, and how late the kernels between are launched.
+void ExplainPlace(const KernelSequence& sequence, const Excess& excess, StragglerRow& row) {
+  const size_t length = excess.kernels.size();
   std::vector<double> cumulative(length, 0);
-  double sum = late_start;
-  for (size_t p = 0; p < length; ++p) cumulative[p] = sum += (kernels[p] + gaps[p]) / steps;
+  double sum = excess.late_start;
+  for (size_t p = 0; p < length; ++p)
+    cumulative[p] = sum += (excess.kernels[p] + excess.gaps[p]) / excess.steps;
   const auto peak =
       static_cast<size_t>(std::max_element(cumulative.begin(), cumulative.end()) - cumulative.begin());
   if (cumulative.empty() || cumulative[peak] <= 0) return;
@@ -201,14 +234,25 @@ void Explain(const KernelSequence& sequence, const Cohort& cohort, const CohortM
   row.peak_ns = std::llround(cumulative[peak]);
   double own_delay = 0, own_delays = 0, their_delay = 0, their_delays = 0;
   for (size_t p = first; p <= peak; ++p) {  // each by what is lost in the gap before it
-    if (gaps[p] <= 0 || delays[p] == 0 || others_delays[p] == 0) continue;
-    own_delay += gaps[p] * delay[p] / delays[p];
-    own_delays += gaps[p];
-    their_delay += gaps[p] * others_delay[p] / others_delays[p];
-    their_delays += gaps[p];
+    const double gap = excess.gaps[p];
+    if (gap <= 0 || excess.delays[p] == 0 || excess.others_delays[p] == 0) continue;
+    own_delay += gap * excess.delay[p] / excess.delays[p];
+    own_delays += gap;
+    their_delay += gap * excess.others_delay[p] / excess.others_delays[p];
+    their_delays += gap;
   }
   if (own_delays > 0) row.delay_ns = std::llround(own_delay / own_delays);
   if (their_delays > 0) row.others_delay_ns = std::llround(their_delay / their_delays);
+}
+
+// What makes a GPU late in the steps first to last, compared with the mean of the others that have them.
+void Explain(const KernelSequence& sequence, const Cohort& cohort, const CohortMember& member,
+             const Persistence& found, StragglerRow& row) {
+  const Excess excess = ExcessOf(sequence, cohort, member, found);
+  if (excess.steps == 0) return;
+  ExplainShares(excess, row);
+  ExplainBlocks(excess.blocks_ratio, row);
+  ExplainPlace(sequence, excess, row);
 }
 
 // The columns that GPUs and nodes have alike, after those that name them.

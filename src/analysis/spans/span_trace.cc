@@ -150,44 +150,45 @@ OneOff FindOneOff(const ProgramSpans& spans, const SpanTimes& times, const SpanN
 
 std::string ShownName(const std::string& text) { return text.empty() ? "(no name)" : text; }
 
-}  // namespace
+std::optional<double> ShareOf(double part, double whole) {
+  return whole > 0 ? std::optional(part / whole) : std::nullopt;
+}
 
-SpanFamilies ComputeSpans(const Context& context) {
-  SpanFamilies families;
-  const ProgramSpans& spans = context.trace.program_spans;
-  if (spans.empty()) return families;
-  const SpanTimes times = WalkSpans(spans);
-  const SpanNames names(context.trace);
-  std::vector<NameTimes> list = TimesByName(spans, times, names);
-  const auto name_of = [&](uint32_t span) { return ShownName(names.texts[names.of_span[span]]); };
-  double all_ns = 0;
-  for (const double ns : times.self_ns) all_ns += ns;
-  const auto share = [](double part, double whole) {
-    return whole > 0 ? std::optional(part / whole) : std::nullopt;
-  };
+// What is known of the spans of a trace, when each is of a name and took a time.
+struct Walked {
+  const ProgramSpans& spans;
+  SpanTimes times;
+  SpanNames names;
+  std::vector<NameTimes> by_name;
 
-  SpanTraceRow& row = families.trace.emplace_back();
+  std::string NameOf(uint32_t span) const { return ShownName(names.texts[names.of_span[span]]); }
+  // Spans of one track that cross are of things at the same time, as requests: of none is it known what it
+  // takes.
+  bool IsNested() const {
+    constexpr double kMostCrossing = 0.05;
+    return static_cast<double>(times.crossing) <= kMostCrossing * static_cast<double>(spans.size());
+  }
+};
+
+SpanTraceRow TraceRow(const Walked& w, bool is_whole) {
+  const ProgramSpans& spans = w.spans;
+  const SpanTimes& times = w.times;
+  SpanTraceRow row;
   row.spans = static_cast<int64_t>(spans.size());
   row.tracks = static_cast<int64_t>(spans.tracks.size());
   std::set<int64_t> processes;
   for (const SpanTrack& track : spans.tracks) processes.insert(track.process);
   row.processes = static_cast<int64_t>(processes.size());
   row.duration_ns = times.duration_ns;
-  // Spans that were left out may lie where none is.
-  const bool is_whole = spans.never_ended == 0 && context.trace.health.negative_durations == 0;
-  if (is_whole) row.covered_share = share(times.covered_ns, times.duration_ns).value_or(0);
+  if (is_whole) row.covered_share = ShareOf(times.covered_ns, times.duration_ns).value_or(0);
   if (is_whole && times.gap_ns > 0) {
     row.gap_ns = times.gap_ns;
-    row.gap_share = share(times.gap_ns, times.duration_ns);
-    row.before_gap = name_of(times.before_gap);
+    row.gap_share = ShareOf(times.gap_ns, times.duration_ns);
+    row.before_gap = w.NameOf(times.before_gap);
   }
-  // Spans of one track that cross are of things at the same time, as requests: of none is it known what it
-  // takes.
-  constexpr double kMostCrossing = 0.05;
-  const bool is_nested =
-      static_cast<double>(times.crossing) <= kMostCrossing * static_cast<double>(spans.size());
-  if (const auto uneven = FindUnevenSpans(spans, times, names.of_span, names.waits); uneven && is_nested) {
-    row.uneven_name = ShownName(names.texts[uneven->name]);
+  if (!w.IsNested()) return row;
+  if (const auto uneven = FindUnevenSpans(spans, times, w.names.of_span, w.names.waits)) {
+    row.uneven_name = ShownName(w.names.texts[uneven->name]);
     row.peer_kind = uneven->of_processes ? "process" : "track";
     row.most_peer = uneven->most;
     row.least_peer = uneven->least;
@@ -195,64 +196,93 @@ SpanFamilies ComputeSpans(const Context& context) {
     row.most_ns = uneven->most_ns;
     row.mean_ns = uneven->mean_ns;
     row.least_ns = uneven->least_ns;
-    row.most_ratio = share(uneven->most_ns, uneven->mean_ns);
+    row.most_ratio = ShareOf(uneven->most_ns, uneven->mean_ns);
     row.excess_share = uneven->excess_share;
   }
-  if (const OneOff once = FindOneOff(spans, times, names, list); once.span != kNoSpan && is_nested) {
-    row.once_name = name_of(once.span);
+  if (const OneOff once = FindOneOff(spans, times, w.names, w.by_name); once.span != kNoSpan) {
+    row.once_name = w.NameOf(once.span);
     row.once_of = once.of;
     row.once_ns = SpanLength(spans, once.span);
-    row.once_share = share(*row.once_ns, times.duration_ns);
+    row.once_share = ShareOf(*row.once_ns, times.duration_ns);
     row.once_others_ns = once.others_ns;
   }
+  return row;
+}
 
-  std::vector<uint32_t> order(list.size());
+// The names of most time; `trace` tells of the first.
+std::vector<SpanNameRow> NameRows(Walked& w, SpanTraceRow& trace) {
+  double all_ns = 0;
+  for (const double ns : w.times.self_ns) all_ns += ns;
+  std::vector<uint32_t> order(w.by_name.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::ranges::stable_sort(order, [&](uint32_t a, uint32_t b) { return list[a].self_ns > list[b].self_ns; });
+  std::ranges::stable_sort(
+      order, [&](uint32_t a, uint32_t b) { return w.by_name[a].self_ns > w.by_name[b].self_ns; });
   constexpr size_t kMostNames = 1000;
+  std::vector<SpanNameRow> rows;
   for (size_t i = 0; i < std::min(order.size(), kMostNames); ++i) {
-    NameTimes& times_of_name = list[order[i]];
-    SpanNameRow& name = families.names.emplace_back();
-    name.name = ShownName(names.texts[order[i]]);
-    name.count = static_cast<int64_t>(times_of_name.durations.size());
-    name.tracks = static_cast<int64_t>(times_of_name.tracks.size());
-    name.self_ns = times_of_name.self_ns;
-    name.share = share(name.self_ns, all_ns);
-    name.longest_ns = *std::ranges::max_element(times_of_name.durations);
-    name.first_ns = SpanLength(spans, times_of_name.first);
-    name.median_ns = Median(times_of_name.durations);
-    if (i > 0 || !(name.self_ns > 0) || !is_nested) continue;
-    row.name = name.name;
-    row.count = name.count;
-    row.named_tracks = name.tracks;
-    row.self_ns = name.self_ns;
-    row.share = name.share;
-    row.each_ns = name.self_ns / static_cast<double>(name.count);
-    row.longest_ns = name.longest_ns;
-    row.inner_share = share(std::max(0.0, times_of_name.total_ns - name.self_ns), times_of_name.total_ns);
+    NameTimes& times = w.by_name[order[i]];
+    SpanNameRow& name = rows.emplace_back();
+    name.name = ShownName(w.names.texts[order[i]]);
+    name.count = static_cast<int64_t>(times.durations.size());
+    name.tracks = static_cast<int64_t>(times.tracks.size());
+    name.self_ns = times.self_ns;
+    name.share = ShareOf(name.self_ns, all_ns);
+    name.longest_ns = *std::ranges::max_element(times.durations);
+    name.first_ns = SpanLength(w.spans, times.first);
+    name.median_ns = Median(times.durations);
+    if (i > 0 || !(name.self_ns > 0) || !w.IsNested()) continue;
+    trace.name = name.name;
+    trace.count = name.count;
+    trace.named_tracks = name.tracks;
+    trace.self_ns = name.self_ns;
+    trace.share = name.share;
+    trace.each_ns = name.self_ns / static_cast<double>(name.count);
+    trace.longest_ns = name.longest_ns;
+    trace.inner_share = ShareOf(std::max(0.0, times.total_ns - name.self_ns), times.total_ns);
   }
+  return rows;
+}
 
+std::vector<SpanTrackRow> TrackRows(const Walked& w) {
+  const ProgramSpans& spans = w.spans;
   std::map<std::pair<uint32_t, uint32_t>, double> self;  // by track and name
-  for (size_t i = 0; i < spans.size(); ++i) self[{spans.track[i], names.of_span[i]}] += times.self_ns[i];
+  for (size_t i = 0; i < spans.size(); ++i) self[{spans.track[i], w.names.of_span[i]}] += w.times.self_ns[i];
   std::vector<std::pair<uint32_t, double>> top(spans.tracks.size(), {kNoSpan, -1});
   for (const auto& [key, ns] : self)
     if (ns > top[key.first].second) top[key.first] = {key.second, ns};
+  std::vector<SpanTrackRow> rows;
   for (uint32_t i = 0; i < spans.tracks.size(); ++i) {
-    const TrackTimes& track = times.tracks[i];
-    SpanTrackRow& shown = families.tracks.emplace_back();
-    shown.track = i;
-    shown.process = spans.tracks[i].process_name;
-    shown.name = spans.tracks[i].name;
-    shown.spans = static_cast<int64_t>(track.spans);
-    shown.start_ns = track.start_ns;
-    shown.end_ns = track.end_ns;
-    shown.busy_ns = track.busy_ns;
-    shown.busy_share = share(track.busy_ns, times.duration_ns);
-    shown.gap_ns = track.gap_ns;
-    if (track.before_gap != kNoSpan) shown.gap_start_ns = track.gap_start_ns;
-    shown.top_name = ShownName(names.texts[top[i].first]);
-    shown.top_ns = top[i].second;
+    const TrackTimes& track = w.times.tracks[i];
+    SpanTrackRow& row = rows.emplace_back();
+    row.track = i;
+    row.process = spans.tracks[i].process_name;
+    row.name = spans.tracks[i].name;
+    row.spans = static_cast<int64_t>(track.spans);
+    row.start_ns = track.start_ns;
+    row.end_ns = track.end_ns;
+    row.busy_ns = track.busy_ns;
+    row.busy_share = ShareOf(track.busy_ns, w.times.duration_ns);
+    row.gap_ns = track.gap_ns;
+    if (track.before_gap != kNoSpan) row.gap_start_ns = track.gap_start_ns;
+    row.top_name = ShownName(w.names.texts[top[i].first]);
+    row.top_ns = top[i].second;
   }
+  return rows;
+}
+
+}  // namespace
+
+SpanFamilies ComputeSpans(const Context& context) {
+  SpanFamilies families;
+  const ProgramSpans& spans = context.trace.program_spans;
+  if (spans.empty()) return families;
+  Walked walked{spans, WalkSpans(spans), SpanNames(context.trace), {}};
+  walked.by_name = TimesByName(spans, walked.times, walked.names);
+  // Spans that were left out may lie where none is.
+  const bool is_whole = spans.never_ended == 0 && context.trace.health.negative_durations == 0;
+  families.trace = {TraceRow(walked, is_whole)};
+  families.names = NameRows(walked, families.trace[0]);
+  families.tracks = TrackRows(walked);
   return families;
 }
 

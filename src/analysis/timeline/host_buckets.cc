@@ -114,78 +114,16 @@ Bucket BucketOfFunction(std::string_view name) {
 
 HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(context.trace.threads.size()) {
   const Trace& trace = context.trace;
-  const auto add = [&](uint32_t thread, Bucket bucket, Interval time) {
-    if (bucket == Bucket::kLaunch) return threads_[thread].dispatching.push_back(time);
-    const auto index =
-        static_cast<size_t>(std::find(kActivities.begin(), kActivities.end(), bucket) - kActivities.begin());
-    threads_[thread].by_activity[index].push_back(time);
-  };
-  // Which threads launch: only of these it matters what they do.
-  std::vector<uint8_t> launches(threads_.size(), 0);
-  const ApiCalls& calls = trace.api_calls;
-  for (size_t i = 0; i < calls.size(); ++i)
-    if (calls.thread[i] != kNoIndex) launches[calls.thread[i]] = 1;
   FindOwners();
-  for (size_t thread = 0; thread < threads_.size(); ++thread)
-    if (launches[thread]) launches[owner_[thread]] = 1;
-
+  const std::vector<uint8_t> launching = LaunchingThreads();
   const std::vector<ApiKind> kinds = ClassifyApis(trace);
-  const std::vector<Ns> set_up = FindSetUp(trace);
-  std::set<uint32_t> with_pool;  // processes
-  for (size_t i = 0; i < calls.size(); ++i) {
-    if (calls.thread[i] == kNoIndex) continue;
-    const Interval time{calls.start[i], calls.end[i]};
-    const bool creates_pool = kinds[calls.name[i]] == ApiKind::kAllocation &&
-                              TakesFromPool(trace.names.View(calls.name[i])) &&
-                              with_pool.insert(trace.threads[calls.thread[i]].process).second;
-    if (time.length() >= (creates_pool ? kLeastSetUp : set_up[calls.name[i]])) {
-      add(calls.thread[i], Bucket::kCompilation, time);
-      continue;
-    }
-    switch (kinds[calls.name[i]]) {
-      case ApiKind::kSync:
-        add(calls.thread[i], Bucket::kIdleSync, time);
-        break;
-      case ApiKind::kCopy:
-        add(calls.thread[i], Bucket::kIdleCopy, time);
-        break;
-      case ApiKind::kAllocation:
-        add(calls.thread[i], Bucket::kAllocation, time);
-        break;
-      case ApiKind::kLoading:
-        add(calls.thread[i], Bucket::kCompilation, time);
-        break;
-      default:
-        break;
-    }
-  }
+  AddCalls(kinds);
   FindCaptures();
-  // `text_of` gives the index of an event's text, below `texts`, and `bucket_of` what such a text says.
-  const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto bucket_of, auto is_closed) {
-    std::vector<std::optional<Bucket>> bucket_of_text(texts);
-    for (size_t i = 0; i < events.size(); ++i) {
-      const uint32_t thread = events.thread[i];
-      if (thread == kNoIndex || !launches[thread] || !is_closed(i)) continue;
-      const uint32_t text = text_of(events.name[i]);
-      std::optional<Bucket>& bucket = bucket_of_text[text];
-      if (!bucket) bucket = bucket_of(text);
-      if (*bucket == Bucket::kHost) continue;
-      add(thread, *bucket, {events.start[i], events.end[i]});
-      captured_[static_cast<size_t>(*bucket)] = true;
-    }
-  };
-  const RangeTexts& texts = *context.texts;
-  add_named(
-      trace.ranges, texts.size(), [&](NameId name) { return texts.IndexOf(name); },
-      [&](uint32_t text) { return BucketOfRange(texts.TextAt(text)); },
-      [&](size_t i) { return !trace.ranges.open[i]; });
-  add_named(
-      trace.frames, trace.frames.size() > 0 ? trace.names.size() : 0, [](NameId name) { return name; },
-      [&](NameId name) { return BucketOfFunction(trace.names.View(name)); }, [](size_t) { return true; });
+  AddNamed(launching);
   const auto add_all = [&](const auto& events, Bucket bucket) {
     for (size_t i = 0; i < events.size(); ++i)
-      if (events.thread[i] != kNoIndex && launches[events.thread[i]])
-        add(events.thread[i], bucket, {events.start[i], events.end[i]});
+      if (events.thread[i] != kNoIndex && launching[events.thread[i]])
+        Add(events.thread[i], bucket, {events.start[i], events.end[i]});
     if (events.size() > 0) captured_[static_cast<size_t>(bucket)] = true;
   };
   add_all(trace.overheads, Bucket::kProfiler);
@@ -199,19 +137,103 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
     thread.dispatching = Union(std::move(thread.dispatching));
   }
   FindDispatch(kinds);
+  JoinCallsAndRanges(launching);
+  MarkCaptured();
+}
 
+void HostBuckets::Add(uint32_t thread, Bucket bucket, Interval time) {
+  if (bucket == Bucket::kLaunch) return threads_[thread].dispatching.push_back(time);
+  const auto index =
+      static_cast<size_t>(std::find(kActivities.begin(), kActivities.end(), bucket) - kActivities.begin());
+  threads_[thread].by_activity[index].push_back(time);
+}
+
+std::vector<uint8_t> HostBuckets::LaunchingThreads() const {
+  std::vector<uint8_t> launching(threads_.size(), 0);
+  const ApiCalls& calls = context_.trace.api_calls;
+  for (size_t i = 0; i < calls.size(); ++i)
+    if (calls.thread[i] != kNoIndex) launching[calls.thread[i]] = 1;
+  for (size_t thread = 0; thread < threads_.size(); ++thread)
+    if (launching[thread]) launching[owner_[thread]] = 1;
+  return launching;
+}
+
+void HostBuckets::AddCalls(const std::vector<ApiKind>& kinds) {
+  const Trace& trace = context_.trace;
+  const ApiCalls& calls = trace.api_calls;
+  const std::vector<Ns> set_up = FindSetUp(trace);
+  std::set<uint32_t> with_pool;  // processes
+  for (size_t i = 0; i < calls.size(); ++i) {
+    if (calls.thread[i] == kNoIndex) continue;
+    const Interval time{calls.start[i], calls.end[i]};
+    const bool creates_pool = kinds[calls.name[i]] == ApiKind::kAllocation &&
+                              TakesFromPool(trace.names.View(calls.name[i])) &&
+                              with_pool.insert(trace.threads[calls.thread[i]].process).second;
+    if (time.length() >= (creates_pool ? kLeastSetUp : set_up[calls.name[i]])) {
+      Add(calls.thread[i], Bucket::kCompilation, time);
+      continue;
+    }
+    switch (kinds[calls.name[i]]) {
+      case ApiKind::kSync:
+        Add(calls.thread[i], Bucket::kIdleSync, time);
+        break;
+      case ApiKind::kCopy:
+        Add(calls.thread[i], Bucket::kIdleCopy, time);
+        break;
+      case ApiKind::kAllocation:
+        Add(calls.thread[i], Bucket::kAllocation, time);
+        break;
+      case ApiKind::kLoading:
+        Add(calls.thread[i], Bucket::kCompilation, time);
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+void HostBuckets::AddNamed(const std::vector<uint8_t>& launching) {
+  const Trace& trace = context_.trace;
+  // `text_of` gives the index of an event's text, below `texts`, and `bucket_of` what such a text says.
+  const auto add_named = [&](const auto& events, size_t texts, auto text_of, auto bucket_of, auto is_closed) {
+    std::vector<std::optional<Bucket>> bucket_of_text(texts);
+    for (size_t i = 0; i < events.size(); ++i) {
+      const uint32_t thread = events.thread[i];
+      if (thread == kNoIndex || !launching[thread] || !is_closed(i)) continue;
+      const uint32_t text = text_of(events.name[i]);
+      std::optional<Bucket>& bucket = bucket_of_text[text];
+      if (!bucket) bucket = bucket_of(text);
+      if (*bucket == Bucket::kHost) continue;
+      Add(thread, *bucket, {events.start[i], events.end[i]});
+      captured_[static_cast<size_t>(*bucket)] = true;
+    }
+  };
+  const RangeTexts& texts = *context_.texts;
+  add_named(
+      trace.ranges, texts.size(), [&](NameId name) { return texts.IndexOf(name); },
+      [&](uint32_t text) { return BucketOfRange(texts.TextAt(text)); },
+      [&](size_t i) { return !trace.ranges.open[i]; });
+  add_named(
+      trace.frames, trace.frames.size() > 0 ? trace.names.size() : 0, [](NameId name) { return name; },
+      [&](NameId name) { return BucketOfFunction(trace.names.View(name)); }, [](size_t) { return true; });
+}
+
+void HostBuckets::JoinCallsAndRanges(const std::vector<uint8_t>& launching) {
+  const ApiCalls& calls = context_.trace.api_calls;
   // Calls mostly lie in ranges: going through both at once keeps the sets small.
-  const Ranges& ranges = trace.ranges;
+  const Ranges& ranges = context_.trace.ranges;
   for (size_t call = 0, range = 0; call < calls.size() || range < ranges.size();) {
     const bool is_call =
         range == ranges.size() || (call < calls.size() && calls.start[call] < ranges.start[range]);
     const size_t i = is_call ? call++ : range++;
     const uint32_t thread = is_call ? calls.thread[i] : ranges.thread[i];
-    if (thread == kNoIndex || !launches[thread] || (!is_call && ranges.open[i])) continue;
+    if (thread == kNoIndex || !launching[thread] || (!is_call && ranges.open[i])) continue;
     Append(threads_[thread].calls_and_ranges,
            is_call ? Interval{calls.start[i], calls.end[i]} : Interval{ranges.start[i], ranges.end[i]});
   }
+}
 
+void HostBuckets::MarkCaptured() {
   for (const Bucket bucket : {Bucket::kTensor, Bucket::kOther, Bucket::kCommunication, Bucket::kCopy,
                               Bucket::kMemset, Bucket::kUnknown})
     captured_[static_cast<size_t>(bucket)] = true;
@@ -220,7 +242,7 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
        {Bucket::kLaunchLatency, Bucket::kDependency, Bucket::kIdleSync, Bucket::kIdleCopy,
         Bucket::kAllocation, Bucket::kCompilation, Bucket::kProfiler, Bucket::kHost, Bucket::kLaunch})
     captured_[static_cast<size_t>(bucket)] = true;
-  if (calls.size() == 0)
+  if (context_.trace.api_calls.size() == 0)
     for (size_t b = static_cast<size_t>(Bucket::kLaunchLatency); b < kBuckets; ++b)
       captured_[b] = b == static_cast<size_t>(Bucket::kUnknown);
 }

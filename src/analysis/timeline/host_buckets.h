@@ -89,7 +89,15 @@ class HostBuckets {
     IntervalSet dispatching;  // in ranges that do nothing else
     Ns dispatch = 0;          // what a launch costs
   };
+  void Add(uint32_t thread, Bucket bucket, Interval time);
   void FindOwners();
+  // By thread: only of those that launch, and of the threads that own these, it matters what they do.
+  std::vector<uint8_t> LaunchingThreads() const;
+  void AddCalls(const std::vector<ApiKind>& kinds);
+  // Ranges and functions of Python, by what their names say.
+  void AddNamed(const std::vector<uint8_t>& launching);
+  void JoinCallsAndRanges(const std::vector<uint8_t>& launching);
+  void MarkCaptured();
   void FindCaptures();
   void FindLaunches();
   void FindDispatch(const std::vector<ApiKind>& kinds);
