@@ -29,9 +29,20 @@ std::string Code(std::string sql) {
   return sql.find('`') == std::string::npos ? "`" + sql + "`" : "`` " + sql + " ``";
 }
 
-std::string Links(const std::vector<RuleReference>& references) {
+using Categories = std::map<std::string, std::vector<const Rule*>>;
+
+// A page with the rules of all categories would be too long for sites to show.
+std::string PageOf(const std::string& category) { return category.empty() ? "README.md" : category + ".md"; }
+
+// From the page of one category to a rule of another.
+std::string Links(const std::vector<RuleReference>& references, const Rule& from,
+                  const KnowledgeBase& knowledge) {
   std::vector<std::string> links;
-  for (const RuleReference& reference : references) links.push_back(fmt::format("[{0}](#{0})", reference.id));
+  for (const RuleReference& reference : references) {
+    const Rule* to = knowledge.Find(reference.id);
+    const std::string page = to == nullptr || to->category == from.category ? "" : PageOf(to->category);
+    links.push_back(fmt::format("[{0}]({1}#{0})", reference.id, page));
+  }
   return fmt::format("{}", fmt::join(links, ", "));
 }
 
@@ -52,15 +63,16 @@ std::string Thresholds(const Rule& rule) {
   return text + "\n";
 }
 
-std::string Section(const Rule& rule, std::span<const RuleTestResult> tests) {
-  std::string text = fmt::format("### {}\n\n**{}.** {}, confidence {}; judges {}.\n\n", rule.id, rule.title,
+std::string Section(const Rule& rule, const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests) {
+  std::string text = fmt::format("## {}\n\n**{}.** {}, confidence {}; judges {}.\n\n", rule.id, rule.title,
                                  SeverityName(rule.severity), ConfidenceName(rule.confidence), Subject(rule));
   if (!rule.doc.empty()) text += rule.doc + "\n\n";
   text += "> " + Cell(rule.problem.text) + "\n\nFires where all of these hold:\n\n";
   for (const Condition& condition : rule.when) text += "- " + Code(condition.sql) + "\n";
   for (const Let& let : rule.lets) text += fmt::format("- with `{}` = {}\n", let.name, Code(let.sql));
-  if (!rule.given.empty()) text += "- fired for the same subject: " + Links(rule.given) + "\n";
-  if (!rule.unless.empty()) text += "- did not fire for it: " + Links(rule.unless) + "\n";
+  if (!rule.given.empty())
+    text += "- fired for the same subject: " + Links(rule.given, rule, knowledge) + "\n";
+  if (!rule.unless.empty()) text += "- did not fire for it: " + Links(rule.unless, rule, knowledge) + "\n";
   text += "\n" + Thresholds(rule) + "Fix:\n\n";
   for (const Message& message : rule.recommendation) text += "- " + message.text + "\n";
   text += "\n";
@@ -70,7 +82,7 @@ std::string Section(const Rule& rule, std::span<const RuleTestResult> tests) {
     text += fmt::format("Saves from `{}`: {} to {}.\n\n", rule.saves->from,
                         rule.saves->low ? Code(rule.saves->low->sql) : "an unknown share",
                         Code(rule.saves->high.sql));
-  if (!rule.causes.empty()) text += "Explains: " + Links(rule.causes) + ".\n\n";
+  if (!rule.causes.empty()) text += "Explains: " + Links(rule.causes, rule, knowledge) + ".\n\n";
   std::vector<std::string> names;
   for (const RuleTestResult& test : tests)
     if (test.rule == rule.id) names.push_back(test.test);
@@ -79,23 +91,27 @@ std::string Section(const Rule& rule, std::span<const RuleTestResult> tests) {
   return text + (rule.references.empty() ? "" : "\n");
 }
 
-std::string Readme(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests) {
-  std::map<std::string, std::vector<const Rule*>> categories;
-  for (const Rule& rule : knowledge.rules()) categories[rule.category].push_back(&rule);
+std::string Sections(const std::vector<const Rule*>& rules, const KnowledgeBase& knowledge,
+                     std::span<const RuleTestResult> tests) {
+  std::string text;
+  for (const Rule* rule : rules) text += Section(*rule, knowledge, tests);
+  while (text.ends_with("\n\n")) text.pop_back();
+  return text;
+}
+
+std::string Overview(const KnowledgeBase& knowledge, const Categories& categories) {
   std::string text = fmt::format(
       "{}# Rules\n\n{} rules. What they read is in [FACTS.md](FACTS.md); how to write one is in "
-      "[AUTHORING.md](AUTHORING.md).\n\n| Rule | Severity | What it finds |\n|---|---|---|\n",
+      "[AUTHORING.md](AUTHORING.md).\n",
       kGenerated, knowledge.rules().size());
-  for (const auto& [category, rules] : categories)
-    for (const Rule* rule : rules)
-      text += fmt::format("| [{0}](#{0}) | {1} | {2} |\n", rule->id, SeverityName(rule->severity),
-                          Cell(rule->title));
-  text += "\n";
   for (const auto& [category, rules] : categories) {
-    text += fmt::format("## {}\n\n", category);
-    for (const Rule* rule : rules) text += Section(*rule, tests);
+    if (!category.empty()) text += fmt::format("\n## [{}]({})\n", category, PageOf(category));
+    text += "\n| Rule | Severity | What it finds |\n|---|---|---|\n";
+    for (const Rule* rule : rules)
+      text +=
+          fmt::format("| [{0}]({1}#{0}) | {2} | {3} |\n", rule->id, category.empty() ? "" : PageOf(category),
+                      SeverityName(rule->severity), Cell(rule->title));
   }
-  while (text.ends_with("\n\n")) text.pop_back();
   return text;
 }
 
@@ -136,10 +152,20 @@ std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCaptu
 
 std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
                               const HowToCapture& how, const WhereHeld& where) {
-  return {{"README.md", Readme(knowledge, tests)},
-          {"FACTS.md", FactDocs(knowledge.schemas(), how, where)},
-          {kRuleSchemaFile, RuleSchema(knowledge)},
-          {kTestSchemaFile, TestSchema(knowledge)}};
+  Categories categories;
+  for (const Rule& rule : knowledge.rules()) categories[rule.category].push_back(&rule);
+  std::vector<DocFile> files = {{"README.md", Overview(knowledge, categories)}};
+  for (const auto& [category, rules] : categories) {
+    const std::string sections = Sections(rules, knowledge, tests);
+    if (category.empty())
+      files[0].content += "\n" + sections;
+    else
+      files.push_back({PageOf(category), fmt::format("{}# Rules: {}\n\n{}", kGenerated, category, sections)});
+  }
+  files.push_back({kFactsFile, FactDocs(knowledge.schemas(), how, where)});
+  files.push_back({kRuleSchemaFile, RuleSchema(knowledge)});
+  files.push_back({kTestSchemaFile, TestSchema(knowledge)});
+  return files;
 }
 
 }  // namespace dladvisor

@@ -23,7 +23,10 @@ using HowToCapture = std::function<std::string(std::string_view)>;
 // Of which profiles a relation has rows, as a sentence.
 using WhereHeld = std::function<std::string(const Schema&)>;
 
-// README.md (a section per rule), FACTS.md (every relation and column) and the schemas.
+inline constexpr const char* kFactsFile = "FACTS.md";
+
+// README.md (every rule in a line), CATEGORY.md (a section per rule), FACTS.md (every relation and
+// column) and the schemas.
 std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
                               const HowToCapture& how, const WhereHeld& where);
 

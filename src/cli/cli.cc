@@ -30,6 +30,7 @@
 #include "src/cli/session.h"
 #include "src/cli/timeline_command.h"
 #include "src/cli/version.h"
+#include "src/importers/importers.h"
 
 namespace dladvisor {
 namespace {
@@ -135,6 +136,24 @@ void NameGroups(CLI::App& app) {
   }
 }
 
+// A command has no use for the program's own footer.
+void SetFooters(CLI::App& app, const std::string& of_program) {
+  for (CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    std::string footer = command->get_footer();
+    if (footer == of_program) footer = "Exit status: 0 done, 3 bad usage or unreadable input.";
+    command->footer(footer + "\nOptions of every command, such as --rules and --config: `dladvisor --help`.");
+    SetFooters(*command, of_program);
+  }
+}
+
+// What an exception says; of {fmt}'s, which prints to nothing but standard output, where.
+std::string WhatOf(const std::exception& error) {
+  constexpr std::string_view kPrinting = "cannot write to file";
+  const std::string_view what = error.what();
+  if (!what.starts_with(kPrinting)) return std::string(what);
+  return "standard output cannot be written" + std::string(what.substr(kPrinting.size()));
+}
+
 }  // namespace
 
 int Main(int argc, char** argv) {
@@ -145,8 +164,9 @@ int Main(int argc, char** argv) {
   app.fallthrough();
   app.formatter(std::make_shared<HelpFormatter>());
   app.footer(
-      "Exit status: 0 clean, 1 gate failed, 2 not comparable or no baseline, 3 bad usage or unreadable "
-      "input.\nSee `dladvisor COMMAND --help` for details.");
+      "PROFILE, a file, a folder or a pattern: " + ReadableFormats() +
+      " or digest.\nExit status: 0 clean, 1 gate failed, 2 not comparable or no baseline, 3 bad usage or "
+      "unreadable input.\nSee `dladvisor COMMAND --help` for details.");
   CommonOptions common;
   app.add_option("--rules", common.rule_folders, "Folder with more rules; may be given several times")
       ->allow_extra_args(false)
@@ -164,6 +184,7 @@ int Main(int argc, char** argv) {
         AddCompletionsCommand, AddManCommand})
     add(app, common);
   NameGroups(app);
+  SetFooters(app, app.get_footer());
   std::vector<std::string> arguments(argv + 1, argv + argc);
   if (const std::string problem = EmptyOption(arguments); !problem.empty()) return Fail(problem);
   if (IsReport(app, arguments)) arguments.insert(arguments.begin(), "report");
@@ -189,7 +210,7 @@ int Main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return Fail("out of memory");
   } catch (const std::exception& error) {  // Error and its like
-    return Fail(error.what());
+    return Fail(WhatOf(error));
   }
 }
 

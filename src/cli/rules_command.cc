@@ -261,7 +261,8 @@ void Docs(const CommonOptions& common, const DocsOptions& options) {
   files.push_back({"project.schema.json", ProjectSchema()});
   if (options.folder.empty()) {
     if (options.check) throw Error("--check", "needs the folder to compare with", "Give it with -o FOLDER.");
-    fmt::print("{}", files[0].content);
+    for (size_t i = 0; files[i].name != kFactsFile; ++i)
+      fmt::print("{}{}", i > 0 ? "\n" : "", files[i].content);
     return;
   }
   std::error_code error;
@@ -354,6 +355,7 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   CLI::App* run = command->add_subcommand("test", "Run the tests beside the rules; status 1 where one fails");
   run->add_option("--filter", test->filter, "Only tests whose \"RULE: NAME\" contains this");
   run->add_flag("--json", test->json, "Results as JSON");
+  run->footer("Exit status: 0 all passed, 1 one failed, 3 bad usage or a rule that cannot be read.");
   run->callback([test, &common] { Test(common, *test); });
   auto docs = std::make_shared<DocsOptions>();
   CLI::App* write =
@@ -361,6 +363,7 @@ void AddRulesCommand(CLI::App& app, const CommonOptions& common) {
   write->add_option("-o,--output", docs->folder, "Folder to write to; default: the rules to the terminal")
       ->type_name("FOLDER");
   write->add_flag("--check", docs->check, "Write nothing; status 1 where a file is out of date");
+  write->footer("Exit status: 0 done, 1 a file is out of date, 3 bad usage or a rule that cannot be read.");
   write->callback([docs, &common] { Docs(common, *docs); });
   auto fresh = std::make_shared<NewOptions>();
   CLI::App* start = command->add_subcommand("new", "Start a rule with a test that passes");

@@ -19,7 +19,6 @@
 #include "engine/rules/rule_image.h"
 #include "src/analysis/pipeline/pipeline_name.h"
 #include "src/analysis/summary/profile.h"
-#include "src/importers/importers.h"
 
 namespace dladvisor {
 
@@ -60,7 +59,10 @@ bool HoldsLogsOnly(const Profile& profile) {
 }  // namespace
 
 void ProfileOptions::AddTo(CLI::App& command, const std::string& names) {
-  command.add_option(names, paths, "Files, folders or patterns: " + ReadableFormats() + " or digest")
+  command
+      .add_option(names, paths,
+                  "Profiles, logs or digests: files, folders, patterns, or - for the standard input; "
+                  "`dladvisor --help` lists what can be read")
       ->required();
   command
       .add_option("--steps", steps,
