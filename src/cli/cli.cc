@@ -31,6 +31,7 @@
 #include "src/cli/timeline_command.h"
 #include "src/cli/version.h"
 #include "src/importers/importers.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
@@ -38,7 +39,7 @@ namespace {
 constexpr int kUnusable = 3;
 
 int Fail(std::string_view message) {
-  fmt::print(stderr, "dladvisor: {}\n", message);
+  fmt::print(stderr, "dladvisor: {}\n", VisibleLines(message));
   return kUnusable;
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "src/fleet/digest_writer.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
@@ -22,7 +23,8 @@ void RunDigest(const DigestOptions& options, const CommonOptions& common) {
   const Profile profile = LoadProfiles(options.profile, analysis, stages);
   if (profile.is_elsewhere) return;
   RefuseToOverwrite(options.output, profile);
-  for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
+  for (const std::string& message : profile.unreadable)
+    fmt::print(stderr, "warning: {}\n", VisibleLines(message));
   stages.Begin("write");
   WriteDigest(profile.digest, options.output);
   SayWritten(options.output, common);

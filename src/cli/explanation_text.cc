@@ -12,6 +12,7 @@
 #include "engine/inference/explanation.h"
 #include "engine/store/lookup_table.h"
 #include "src/cli/table.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
@@ -66,7 +67,7 @@ std::string OneLineSql(const std::string& sql) {
 void WriteConditions(std::string& out, const Finding& finding) {
   size_t width = 0;
   for (const ConditionTrace& condition : finding.why)
-    width = std::max(width, TerminalWidth(OneLineSql(condition.sql)));
+    width = std::max(width, Columns(OneLineSql(condition.sql)));
   width = std::min<size_t>(width, 60);
   for (const ConditionTrace& condition : finding.why) {
     const char* mark = !condition.holds ? "?" : *condition.holds ? "✓" : "✗";

@@ -28,6 +28,7 @@
 #include "src/gate/render/gate_text.h"
 #include "src/gate/render/junit.h"
 #include "src/gate/render/sarif.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -388,7 +389,7 @@ void Run(const GateOptions& options, const CommonOptions& common) {
   try {
     options.update ? RunUpdate(options, common) : RunGate(options, common);
   } catch (const GateEnd& end) {
-    fmt::print(stderr, "dladvisor: {}\n", end.message);
+    fmt::print(stderr, "dladvisor: {}\n", VisibleLines(end.message));
     throw CLI::RuntimeError(end.status);
   }
 }

@@ -14,6 +14,7 @@
 #include "engine/base/text.h"
 #include "engine/inference/inference.h"
 #include "src/cli/table.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
@@ -108,7 +109,8 @@ void RunQuery(QueryOptions options, const CommonOptions& common) {
   stages.Begin("read");
   const Profile profile = LoadProfiles(options.profile, options.profile.ToAnalysisOptions(project), stages);
   if (profile.is_elsewhere) return;
-  for (const std::string& message : profile.unreadable) fmt::print(stderr, "warning: {}\n", message);
+  for (const std::string& message : profile.unreadable)
+    fmt::print(stderr, "warning: {}\n", VisibleLines(message));
   Database database = profile.OpenDatabase();
   stages.Begin("infer");
   // Adds derived relations and `finding`.

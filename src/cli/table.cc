@@ -5,21 +5,21 @@
 
 #include <algorithm>
 
-#include "engine/base/text.h"
+#include "src/render/escape.h"
 
 namespace dladvisor {
 namespace {
 
 std::string Readable(const Value& value, Unit unit) {
-  std::string text = IsNull(value) ? "-" : ValidUtf8(FormatValue(value, unit));
+  std::string text = IsNull(value) ? "-" : FormatValue(value, unit);
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  return text;
+  return Visible(text);
 }
 
 // At most `width` columns of the text.
 std::string Cut(const std::string& text, size_t width) {
-  if (TerminalWidth(text) <= width) return text;
+  if (Columns(text) <= width) return text;
   size_t end = 0;
   for (size_t columns = 0; end < text.size() && columns < width; ++end)
     if (end + 1 == text.size() || (text[end + 1] & 0xC0) != 0x80) ++columns;
@@ -27,11 +27,6 @@ std::string Cut(const std::string& text, size_t width) {
 }
 
 }  // namespace
-
-size_t TerminalWidth(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string TableText(const ResultSet& result, const std::string& indent, size_t max_width) {
   std::string table;
@@ -44,11 +39,11 @@ std::string TableText(const ResultSet& result, const std::string& indent, size_t
   }
   std::vector<size_t> widths(result.columns.size());
   for (const auto& line : lines)
-    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], TerminalWidth(line[i]));
+    for (size_t i = 0; i < line.size(); ++i) widths[i] = std::max(widths[i], Columns(line[i]));
   for (size_t n = 0; n < lines.size(); ++n) {
     std::string text = indent;
     for (size_t i = 0; i < lines[n].size(); ++i) {
-      const std::string padding(widths[i] - TerminalWidth(lines[n][i]), ' ');
+      const std::string padding(widths[i] - Columns(lines[n][i]), ' ');
       const bool number = n > 0 && !std::holds_alternative<std::string>(result.rows[n - 1][i]);
       text += (i ? "  " : "") + (number ? padding + lines[n][i] : lines[n][i] + padding);
     }

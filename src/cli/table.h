@@ -4,16 +4,12 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "engine/store/database.h"
 
 namespace dladvisor {
 
-// Columns of a terminal that the text takes, counted as code points.
-size_t TerminalWidth(std::string_view text);
-
-// One line per row, values as people read them; control characters cannot reach the terminal. Every line
+// One line per row, values as people read them; what does not show cannot reach the terminal. Every line
 // begins with `indent`; cells wider than `max_width` end in an ellipsis.
 std::string TableText(const ResultSet& result, const std::string& indent = "", size_t max_width = SIZE_MAX);
 void PrintTable(const ResultSet& result, const std::string& indent = "", size_t max_width = SIZE_MAX);

@@ -141,6 +141,17 @@ std::string Visible(std::string_view text) {
   return visible;
 }
 
+std::string VisibleLines(std::string_view message) {
+  std::string visible;
+  while (true) {
+    const size_t end = message.find('\n');
+    visible += Visible(message.substr(0, end));
+    if (end == std::string_view::npos) return visible;
+    visible += '\n';
+    message.remove_prefix(end + 1);
+  }
+}
+
 std::string EscapeHtml(std::string_view text) {
   std::string html;
   html.reserve(text.size());

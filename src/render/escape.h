@@ -12,6 +12,8 @@ namespace dladvisor {
 // pictures (ESC -> ␛), C1 controls, bidirectional and zero-width characters as <U+202E>. All renderers but
 // JSON, whose readers want the bytes, go through it.
 std::string Visible(std::string_view text);
+// The same of each line: messages have several, and name files, tables and columns that anybody named.
+std::string VisibleLines(std::string_view message);
 
 // Visible text for HTML content and quoted attributes.
 std::string EscapeHtml(std::string_view text);

@@ -20,6 +20,11 @@ TEST(Visible, ShowsWhatDoesNotShow) {
   EXPECT_EQ(Visible("\xff\xc0\x80"), "\uFFFD\uFFFD\uFFFD");
 }
 
+TEST(Visible, KeepsTheLinesOfAMessage) {
+  EXPECT_EQ(VisibleLines(""), "");
+  EXPECT_EQ(VisibleLines("a table \x1b[31m\n  look\n"), "a table ␛[31m\n  look\n");
+}
+
 TEST(EscapeHtml, LeavesNoMarkup) {
   EXPECT_EQ(EscapeHtml("a<b> & \"c\" 'd'"), "a&lt;b&gt; &amp; &quot;c&quot; &#39;d&#39;");
   EXPECT_EQ(EscapeHtml("\xE2\x80\xAE"), "&lt;U+202E&gt;");
