@@ -2,7 +2,6 @@
 // Number formats that GPUs compute in, and the units that do it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -14,7 +13,6 @@ inline constexpr size_t kPrecisions = 10;
 
 // Vector units compute element by element, matrix units (tensor cores, matrix cores) products of tiles.
 enum class ComputeUnit : uint8_t { kVector, kMatrix };
-inline constexpr std::array kComputeUnits = {ComputeUnit::kVector, ComputeUnit::kMatrix};
 
 std::string_view PrecisionName(Precision precision);  // "fp16", ...; "" for kUnknown
 std::optional<Precision> ParsePrecision(std::string_view name);

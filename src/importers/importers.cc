@@ -67,8 +67,6 @@ void ForEachWord(std::string_view words, Visit visit) {
 
 }  // namespace
 
-std::span<const Importer* const> Importers() { return kImporters; }
-
 Trace ReadProfile(const fs::path& path) {
   Input input(path);
   const std::string& damage = input.bytes().damage();

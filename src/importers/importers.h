@@ -3,16 +3,11 @@
 #pragma once
 
 #include <filesystem>
-#include <span>
 #include <string>
 
-#include "src/importers/input/importer.h"
 #include "src/trace/trace.h"
 
 namespace dladvisor {
-
-// Everything that can be read.
-std::span<const Importer* const> Importers();
 
 // `-` is the standard input, for formats that are read in one pass. Throws Error naming the file, what is
 // wrong with it and what to do. A readable profile without GPU work is not an error. `.nsys-rep` is exported

@@ -1,14 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/analysis/totals/summary_tables.h"
-
+// What totals by name, which a profiler printed, say of one profile.
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "engine/store/relation.h"
+#include "src/analysis/context/context.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/totals/summary_rows.h"
 
 namespace dladvisor {
 namespace {
+
+struct SummaryTableRow {
+  int64_t profile = 0, summary = 0;
+  std::string tool;
+  std::optional<std::string> title;
+  int64_t rows = 0;
+  bool shows_gpu = false;
+  std::optional<double> device_ns, host_ns;
+  std::optional<int64_t> kernel_names, kernels;
+  std::optional<double> kernel_ns, communication_ns;
+  std::optional<int64_t> copies;
+  std::optional<double> copy_ns, to_device_ns, to_host_ns, on_device_ns, migration_ns, to_device_bytes,
+      to_host_bytes, migration_bytes;
+  std::optional<double> api_ns, launch_ns, launch_own_ns, wait_ns, copy_call_ns, allocation_ns,
+      allocation_own_ns, loading_ns;
+  std::optional<int64_t> launches, waits, copy_calls, allocations;
+  std::optional<double> operator_ns;
+  std::optional<std::string> main_kind, main_name;
+  std::optional<int64_t> main_calls;
+  std::optional<double> main_ns, main_share;
+};
 
 void AddTo(std::optional<double>& sum, double ns) { sum = sum.value_or(0) + ns; }
 void AddTo(std::optional<int64_t>& sum, int64_t count) { sum = sum.value_or(0) + count; }
@@ -120,8 +147,6 @@ std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows
   return sum && *sum > 0 ? sum : std::nullopt;
 }
 
-}  // namespace
-
 const RelationOf<SummaryTableRow>& SummaryTableRelation() {
   static const auto relation =
       RelationOf<SummaryTableRow>(
@@ -215,8 +240,10 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
   return tables;
 }
 
+}  // namespace
+
 const Family& SummaryTableFamily() {
-  static const Family family = FamilyOf<std::vector<SummaryTableRow>>(SummaryTableRelation());
+  static const Family family = FamilyOf(SummaryTableRelation(), ComputeSummaryTables);
   return family;
 }
 

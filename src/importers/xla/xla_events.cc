@@ -100,7 +100,6 @@ void Events::AddName(const Event& e) {
   if (!kind) return;
   processes_[pid] = *kind;
   names_late_ |= unnamed_.contains(pid);
-  has_host_ |= kind->kind == ProcessKind::Kind::kHost;
   has_tpu_ |= kind->kind == ProcessKind::Kind::kTpu;
 }
 

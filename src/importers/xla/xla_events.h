@@ -33,7 +33,6 @@ class Events {
   // Ends the reading: rows in order, times from the first event on.
   Trace Finish();
 
-  bool has_host() const { return has_host_; }
   // Whether events stand before the name of their process or thread, which are left out.
   bool names_late() const { return names_late_; }
   // Whether processes of several hosts have events, or the same GPU of several.
@@ -65,7 +64,7 @@ class Events {
   std::set<int64_t> unnamed_;                            // processes with events so far
   std::set<std::pair<int64_t, int64_t>> unnamed_lines_;  // threads of GPUs with events so far
   std::map<int64_t, int64_t> pids_;                      // with events: of a GPU, and of the host (-1)
-  bool has_host_ = false, has_tpu_ = false, names_late_ = false, has_hosts_ = false;
+  bool has_tpu_ = false, names_late_ = false, has_hosts_ = false;
   int64_t count_ = 0;
 };
 
