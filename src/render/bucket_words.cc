@@ -37,4 +37,14 @@ std::string_view BucketWords(std::string_view bucket) {
   return found == words.end() ? bucket : found->second;
 }
 
+int PartOfBar(std::string_view bucket) {
+  return bucket.starts_with("compute/") ? 0 : bucket.starts_with("idle/") ? 2 : 1;
+}
+
+bool IsDrawnBefore(std::string_view bucket, std::string_view other) {
+  const int part = PartOfBar(bucket), part_of_other = PartOfBar(other);
+  if (part != part_of_other) return part < part_of_other;
+  return part == 0 ? bucket > other : bucket < other;
+}
+
 }  // namespace dladvisor

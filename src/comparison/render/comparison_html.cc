@@ -11,6 +11,7 @@
 
 #include "src/comparison/render/comparison_rows.h"
 #include "src/gate/render/wording.h"
+#include "src/render/bucket_words.h"
 #include "src/render/color.h"
 #include "src/render/escape.h"
 #include "src/render/svg.h"
@@ -69,15 +70,9 @@ data Rows(const ComparisonTable& table) {
   return items;
 }
 
-// Both sides in the same order, so that the eye can follow: computing first, idle last.
 data Bars(const RunsCompared& compared) {
-  const auto rank = [](const std::string& bucket) {
-    return bucket.starts_with("compute/") ? 0 : bucket.starts_with("idle/") ? 2 : 1;
-  };
   std::vector<BucketChange> ledger = compared.ledger;
-  std::ranges::stable_sort(ledger, [&](const BucketChange& a, const BucketChange& b) {
-    return std::pair(rank(a.bucket), a.bucket) < std::pair(rank(b.bucket), b.bucket);
-  });
+  std::ranges::stable_sort(ledger, IsDrawnBefore, &BucketChange::bucket);
   double totals[2] = {0, 0};
   std::vector<Segment> sides[2];
   for (const BucketChange& bucket : ledger)

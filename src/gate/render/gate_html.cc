@@ -12,6 +12,7 @@
 
 #include "src/gate/render/trend_chart.h"
 #include "src/gate/render/wording.h"
+#include "src/render/bucket_words.h"
 #include "src/render/color.h"
 #include "src/render/escape.h"
 #include "src/render/kernel_label.h"
@@ -156,13 +157,7 @@ std::vector<Segment> LedgerSide(const std::vector<const MetricVerdict*>& ledger,
     segments.push_back({name, value, FormatValue(value, Unit::kNanoseconds), ColorOf(name)});
     total += value;
   }
-  const auto rank = [](const Segment& s) {
-    return s.label.starts_with("compute/") ? 0 : s.label.starts_with("idle/") ? 2 : 1;
-  };
-  // Both sides in the same order, so that the eye can follow.
-  std::ranges::stable_sort(segments, [&](const Segment& a, const Segment& b) {
-    return rank(a) != rank(b) ? rank(a) < rank(b) : rank(a) == 0 ? a.label > b.label : a.label < b.label;
-  });
+  std::ranges::stable_sort(segments, IsDrawnBefore, &Segment::label);
   if (const double rest = whole - total; rest > 0.0005 * whole)
     segments.push_back({"not listed", rest, FormatValue(rest, Unit::kNanoseconds), "c-other"});
   return segments;

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <utility>
 
+#include "src/render/bucket_words.h"
 #include "src/render/color.h"
 
 namespace dladvisor {
@@ -22,13 +23,10 @@ std::vector<Segment> LedgerSegments(const ReportTable& ledger, const Value& rank
     const std::string label = FormatValue(bucket, Unit::kText);
     segments.push_back({label, *AsNumber(ns), FormatValue(ns, Unit::kNanoseconds), ColorOf(label)});
   }
-  const auto order = [](const Segment& s) {
-    return s.label.starts_with("compute/") ? 0 : s.label.starts_with("idle/") ? 2 : 1;
-  };
-  std::stable_sort(segments.begin(), segments.end(), [&](const Segment& a, const Segment& b) {
-    if (order(a) != order(b)) return order(a) < order(b);
-    // Tensor before other compute, the rest by size.
-    return order(a) == 0 ? a.label > b.label : a.value > b.value;
+  // Other than where bars are compared, what is alike is ordered by size.
+  std::ranges::stable_sort(segments, [](const Segment& a, const Segment& b) {
+    const int part = PartOfBar(a.label), part_of_b = PartOfBar(b.label);
+    return part != part_of_b || part == 0 ? IsDrawnBefore(a.label, b.label) : a.value > b.value;
   });
   return segments;
 }
