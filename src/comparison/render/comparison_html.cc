@@ -197,7 +197,7 @@ std::string RenderComparisonHtml(const RunsCompared& compared, const std::string
   if (!compared.differences.empty()) section("differences", "Differences");
 
   data page;
-  for (const char* part : {"change", "gate_finding", "differences"})
+  for (const char* part : {"change", "finding_changes", "gate_finding", "differences"})
     page.set(std::string(part) + "_part", Template(fmt::format("parts/{}.html", part)));
   page.set("style", Template("style.css"));
   page.set("generator", Visible(generator));

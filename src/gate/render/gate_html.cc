@@ -346,7 +346,7 @@ data PageData(const GateResult& result) {
   section("runs", "Runs and Notes", true);
 
   data page;
-  for (const char* part : {"change", "gate_finding", "differences"})
+  for (const char* part : {"change", "finding_changes", "gate_finding", "differences"})
     page.set(std::string(part) + "_part", Template(fmt::format("parts/{}.html", part)));
   page.set("style", Template("style.css"));
   page.set("generator", Visible(result.generator));

@@ -1,26 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/gate/render/gate_json.h"
 
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/base/text.h"
+#include "src/gate/render/json_cells.h"
 #include "src/gate/render/wording.h"
 
 namespace dladvisor {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json JsonOf(const std::optional<double>& number) {
-  return number && std::isfinite(*number) ? Json(*number) : Json();
-}
-
-Json JsonOf(const std::vector<std::string>& texts) {
-  Json items = Json::array();
-  for (const std::string& text : texts) items.push_back(ValidUtf8(text));
-  return items;
-}
+using dladvisor::JsonOf;  // beside those below
 
 Json JsonOf(const Side& side) {
   return {{"runs", JsonOf(side.runs)}, {"ranks", side.ranks}, {"steps", side.steps}};

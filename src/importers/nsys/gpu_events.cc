@@ -56,11 +56,13 @@ LaunchShape ShapeOf(const Rows& rows, size_t grid, size_t block) {
   return shape;
 }
 
-// The bytes of one operation, refused where the sum over the table would no longer fit.
-std::optional<int64_t> Bytes(const Rows& rows, size_t column, int64_t& total) {
-  const int64_t bytes = rows.Integer(column, 0);
-  if (bytes < 0 || bytes > gpu_rows::kMostBytes || bytes > gpu_rows::kMostTotalBytes - total)
+// The bytes of the current row; nothing, and counted, where the sum over the table would no longer fit.
+std::optional<int64_t> Bytes(Activity& activity, size_t column, int64_t& total) {
+  const int64_t bytes = activity.rows().Integer(column, 0);
+  if (bytes < 0 || bytes > gpu_rows::kMostBytes || bytes > gpu_rows::kMostTotalBytes - total) {
+    activity.Skip();
     return std::nullopt;
+  }
   total += bytes;
   return bytes;
 }
@@ -122,11 +124,8 @@ void ReadCopies(Context& in) {
   Reserve(c, rows.SizeHint());
   int64_t total = 0;
   while (activity.Next()) {
-    const auto bytes = Bytes(rows, kBytes, total);
-    if (!bytes) {
-      activity.Skip();
-      continue;
-    }
+    const auto bytes = Bytes(activity, kBytes, total);
+    if (!bytes) continue;
     if (!Append(in, activity, c)) continue;
     c.bytes.push_back(*bytes);
     c.direction.push_back(gpu_rows::CopyDirectionOf(rows.Integer(kKind, 0)));
@@ -144,11 +143,8 @@ void ReadSets(Context& in) {
   Reserve(s, rows.SizeHint());
   int64_t total = 0;
   while (activity.Next()) {
-    const auto bytes = Bytes(rows, kBytes, total);
-    if (!bytes) {
-      activity.Skip();
-      continue;
-    }
+    const auto bytes = Bytes(activity, kBytes, total);
+    if (!bytes) continue;
     if (!Append(in, activity, s)) continue;
     s.bytes.push_back(*bytes);
     s.memory.push_back(MemoryKindOf(rows.Integer(kKind)));
