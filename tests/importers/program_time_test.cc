@@ -54,7 +54,7 @@ TEST(ProgramTime, WhatPassesBehindARuleIsOfTheLineAboveIt) {
 // Those that stand alone around a date head a record, of which they say nothing.
 TEST(ProgramTime, RulesAroundDatesTellNothing) {
   std::string text;
-  for (int i = 0; i < 20; ++i) text += fmt::format("=== 2026-02-14 {} ===\nGPU Load: 0.0 %\n", Clock(30 * i));
+  for (int i = 0; i < 20; ++i) text += fmt::format("=== 2026-02-14 {} ===\nQueue: 0.0 %\n", Clock(30 * i));
   EXPECT_THAT(RefusalOf(kSign + text), HasSubstr("not a profile"));
 }
 
