@@ -166,6 +166,14 @@ TEST(SummaryTable, RocprofTellsCallsFromKernels) {
   EXPECT_EQ(tables[0].rows[2].kind, SummaryRowKind::kKernel);
 }
 
+TEST(SummaryTable, AMDsBarrierPacketsAreNoKernels) {
+  const auto tables = TablesOf(
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
+      "\"<barrier packet>\",9,900,100,60.0\n\"void add(float*, int)\",5,600,120,40.0\n");
+  ASSERT_EQ(tables[0].rows.size(), 1U);
+  EXPECT_EQ(tables[0].rows[0].name, "void add(float*, int)");
+}
+
 TEST(SummaryTable, ATrainingsLogStaysOne) {
   std::string log;
   for (int step = 1; step <= 30; ++step) log += "step " + std::to_string(step) + " loss 2.10 0.25 s/step\n";

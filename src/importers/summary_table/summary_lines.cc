@@ -63,6 +63,9 @@ bool IsDomain(std::string_view name) {
   return RE2::FullMatch(re2::StringPiece(name.data(), name.size()), domain);
 }
 
+// Of AMD's queues, which wait in it for others: no kernel.
+constexpr std::string_view kBarrierPacket = "<barrier packet>";
+
 // What the driver and the profiler do themselves stands among operators, too.
 SummaryRowKind OfOperator(const SummaryRow& row) {
   static const RE2 own(
@@ -293,7 +296,8 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
       row.total_ns = row.device_self_ns.value_or(0);
       row.self_ns.reset();
     }
-  if (++rows_ <= kMostRows && !IsDomain(row.name)) open_->rows.push_back(std::move(row));
+  if (++rows_ <= kMostRows && !IsDomain(row.name) && row.name != kBarrierPacket)
+    open_->rows.push_back(std::move(row));
   return true;
 }
 
