@@ -90,15 +90,15 @@ Trace ReadProfile(const fs::path& path) {
     throw WrongKind(
         input.name(), "not a profile: a text file in which no line is of a log that dladvisor knows",
         "to see where a program's time goes, record it (nsys profile --trace=cuda,nvtx -o run PROGRAM, "
-        "or torch.profiler), or let it print the time of a step or a date on each line; dladvisor "
-        "reads: " +
-            ReadableFormats());
+        "or torch.profiler), or let it print the time of a step or a date on each line; dladvisor --help "
+        "lists what is read");
   throw WrongKind(
       input.name(),
       "not a profile: unknown binary content, neither a SQLite database, JSON, nor an Nsight Systems "
       "report",
-      "export a report of Nsight Systems by nsys export --type sqlite REPORT.nsys-rep; dladvisor reads: " +
-          ReadableFormats());
+      "export a report of Nsight Systems by nsys export --type sqlite REPORT.nsys-rep; dladvisor --help "
+      "lists "
+      "what is read");
 }
 
 bool MayBeReadable(const fs::path& path) {

@@ -20,10 +20,8 @@ namespace dladvisor::kineto {
 
 // What to do with JSON that is no trace.
 inline constexpr std::string_view kGiveATrace =
-    "of a profile, export it with torch.profiler's export_chrome_trace or tensorboard_trace_handler; of "
-    "times "
-    "that "
-    "a program measured itself, give what it printed while it ran, or record it (nsys profile "
+    "export a trace with torch.profiler's export_chrome_trace or tensorboard_trace_handler; of times that a "
+    "program measured itself give what it printed while it ran, or record it (nsys profile "
     "--trace=cuda,nvtx -o run PROGRAM)";
 
 // Part of a text with room for a bracket before it and what simdjson wants after it.
