@@ -122,6 +122,7 @@ void LogReader::Line(std::string_view line) {
   mlperf_.Line(line);
   epoch_bars_.Line(line);
   epoch_clock_.Line(line);
+  pass_bars_.Line(line);
   lightning_.Line(line);
   Count(robots_.Line(line));
   end_.Line(line, lines_);
@@ -169,8 +170,8 @@ TrainingLog LogReader::Finish() {
       lines.of_epochs = true;
       lines.program = kEpochs;
     }
-    for (TrainingLog other :
-         {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish(), epoch_clock_.Finish()})
+    for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish(), epoch_clock_.Finish(),
+                              pass_bars_.Finish()})
       if (SaysMore(other, log)) log = std::move(other);
   }
   if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);

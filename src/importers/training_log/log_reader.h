@@ -32,6 +32,7 @@
 #include "src/importers/training_log/steps/epoch_bars.h"
 #include "src/importers/training_log/steps/epoch_clock.h"
 #include "src/importers/training_log/steps/general_lines.h"
+#include "src/importers/training_log/steps/pass_bars.h"
 #include "src/importers/training_log/steps/record_lines.h"
 #include "src/importers/training_log/steps/step_lines.h"
 #include "src/trace/trace.h"
@@ -114,6 +115,7 @@ class LogReader {
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
   EpochClockReader epoch_clock_;
+  PassBarsReader pass_bars_;
   LightningProfileReader lightning_;
   LeRobotReader robots_;
   DeepSpeedReader deepspeed_;
