@@ -153,6 +153,7 @@ bool ProgramTimeReader::Line(std::string_view coloured, int64_t number) {
   signs_.Line(line);
   if (line.find("%|") != std::string_view::npos) return TakeBar(line);
   if (line.find("it [") != std::string_view::npos) TakeBarWithoutTotal(line);
+  if (endless_.Line(line)) return true;
   const bool goes_on = TakeStamp(line, number);
   return figures_.Line(line) || goes_on;
 }
@@ -489,6 +490,7 @@ ProgramOutput ProgramTimeReader::Finish() const {
     if (part.ns >= (part.tokens_per_second ? kLeastCallsNs : kLeastBarsNs) && part.done > 0)
       output.parts.push_back(std::move(part));
   }
+  endless_.AddTo(output);
   const bool log = signs_.shown() && stamps_ >= kLeastStamps && passed_ns_ >= kLeastDurationNs &&
                    static_cast<double>(wordless_) <= kMostWordless * static_cast<double>(stamps_) &&
                    static_cast<double>(backward_) <= kMostBackward * static_cast<double>(stamps_);

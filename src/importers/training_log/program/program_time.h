@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/training_log/program/endless_bars.h"
 #include "src/importers/training_log/program/program_figures.h"
 #include "src/importers/training_log/program/program_words.h"
 #include "src/trace/program_output.h"
@@ -91,6 +92,7 @@ class ProgramTimeReader {
   int64_t undated_ = 0;                               // lines since the last with a date
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
   double passed_ns_ = 0, restarts_ns_ = 0;
+  EndlessBarsReader endless_;
   ProgramFiguresReader figures_;
 };
 
