@@ -86,6 +86,17 @@ TEST(ProgramTime, LinesWithALossAndADate) {
   EXPECT_DOUBLE_EQ(trace.program_output.parts[0].ns, 1170e9);
 }
 
+// What a program says of the hours of its data is no reading of a clock.
+TEST(ProgramTime, DatesAtFullHoursAreData) {
+  std::string data, clock;
+  for (int hour = 0; hour < 20; ++hour) {
+    data += fmt::format("Date 2022-11-22T{:02}:00:00 missing from the dataset\n", hour);
+    clock += fmt::format("2022-11-22 {:02}:00:{:02} missing from the dataset\n", hour, hour % 2);
+  }
+  EXPECT_NE(RefusalOf(kSign + data), "");
+  EXPECT_EQ(OutputOf(clock).parts.size(), 1u);
+}
+
 TEST(ProgramTime, BarTellsWhatEachTakes) {
   const ProgramOutput output = OutputOf(
       "Setting pad_token_id\nProcessing examples:   3%|#   | 55/2000 [11:53<7:17:54, 13.51s/it]\nThe "

@@ -21,23 +21,22 @@ constexpr double kLeastBarsNs = 30e9, kLeastDurationNs = 60e9;
 // Of calls that each have a bar.
 constexpr double kLeastCallsNs = 10e9;
 constexpr int64_t kLeastStamps = 3;
+// Dates that are all at full hours are data, and not read from a clock.
+constexpr int64_t kHourNs = int64_t{3600} * 1'000'000'000;
 // Lines without a word for one with, and such that go back in time for one that
 // goes on, from which on the text is a table or a mixture.
 constexpr double kMostWordless = 0.5, kMostBackward = 0.1;
-// Steps at once, from which on a bar shows that a program goes on where it
-// stopped.
+// Steps at once, from which on a bar shows that a program goes on where it stopped.
 constexpr int64_t kLeastSkipped = 20;
 // By how much what a bar counts takes longer in the last half of its time, from
 // which on the mean is nobody's.
 constexpr double kSlower = 2;
-// Of the time, from which on a kind of line tells nothing that a section does
-// not tell better.
+// Of the time, from which on a kind of line tells nothing that a section does not tell better.
 constexpr double kNearlyAll = 0.9;
 constexpr int64_t kLongestStretch = int64_t{3} * 86'400 * 1'000'000'000;
 constexpr double kLeastShare = 0.1;
 constexpr int64_t kMostRestarts = 2;
-// Lines without a date from which on they tell what is done, and not the one
-// with a date before them.
+// Lines without a date from which on they tell what is done, and not the one with a date before them.
 constexpr int64_t kLeastUndated = 5;
 constexpr double kMostUndated = 0.5;
 // Of lines that count one by one.
@@ -91,8 +90,7 @@ bool HasWord(std::string_view text) {
 // "======", above and below a heading.
 bool IsRule(std::string_view words) { return words.find_first_not_of("=-*#~_ ") == std::string_view::npos; }
 
-// Also "Tue Feb 25 23:07:29 2020", and a date that a slash parts from the
-// clock.
+// Also "Tue Feb 25 23:07:29 2020", and a date that a slash parts from the clock.
 std::optional<int64_t> StampOf(std::string_view line) {
   const std::string_view head = line.substr(0, kStartOfLine);
   if (head.find(':') == std::string_view::npos) return std::nullopt;
@@ -175,8 +173,7 @@ ProgramTimeReader::Bars* ProgramTimeReader::BarsOf(std::string_view title, int64
   return &bars;
 }
 
-// "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it, est.
-// speed output: 20.1 toks/s]"
+// "Processing examples:   3%|#    | 55/2000 [11:53<7:17:54, 13.51s/it, est. speed output: 20.1 toks/s]"
 bool ProgramTimeReader::TakeBar(std::string_view line) {
   static const RE2 bar(
       R"(([^|%]*?):? *\d{1,3}%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<([^\]]*))"),
@@ -214,10 +211,9 @@ void ProgramTimeReader::TakeBarWithoutTotal(std::string_view line) {
     TakePoint(*bars, name, {done, static_cast<int64_t>(SecondsOfClock(clock).value_or(0))}, 0);
 }
 
-// Whether bars of one title are of several processes, or lie within one
-// another: one that is not done goes on behind another, or what is done falls
-// while time goes on. Of ends alone, neither which are of one process nor how
-// many bars there were is known.
+// Whether bars of one title are of several processes, or lie within one another: one that is not done goes on
+// behind another, or what is done falls while time goes on. Of ends alone, neither which are of one process
+// nor how many bars there were is known.
 bool ProgramTimeReader::DrawnByTurns(Bars& bars, const std::string& title, Point point, int64_t total) {
   const Bar& bar = bars.last;
   if (bar.points.empty()) return false;
@@ -344,6 +340,7 @@ bool ProgramTimeReader::TakeStamp(std::string_view line, int64_t number) {
     return false;
   }
   ++stamps_;
+  between_hours_ = between_hours_ || *now % kHourNs != 0;
   std::string words = WordsBehindDate(line);
   const bool rule = last_ && IsRule(words) && HasWord(last_->kind);
   if (!HasWord(words) && !rule) ++wordless_;
@@ -414,8 +411,7 @@ ProgramPart ProgramTimeReader::PartOf(const Lines& lines) {
   return part;
 }
 
-// What passes between two of many lines while a machine or a process sleeps, by
-// how much longer it is.
+// What passes between two of many lines while a machine or a process sleeps, by how much longer it is.
 double ProgramTimeReader::PauseIn(const Lines& lines) {
   const ProgramPart& part = lines.part;
   if (part.count < kLeastOfPause || part.longest_ns < kLeastPauseNs) return 0;
@@ -491,7 +487,8 @@ ProgramOutput ProgramTimeReader::Finish() const {
       output.parts.push_back(std::move(part));
   }
   endless_.AddTo(output);
-  const bool log = signs_.shown() && stamps_ >= kLeastStamps && passed_ns_ >= kLeastDurationNs &&
+  const bool log = signs_.shown() && between_hours_ && stamps_ >= kLeastStamps &&
+                   passed_ns_ >= kLeastDurationNs &&
                    static_cast<double>(wordless_) <= kMostWordless * static_cast<double>(stamps_) &&
                    static_cast<double>(backward_) <= kMostBackward * static_cast<double>(stamps_);
   if (log) AddLines(output);

@@ -92,6 +92,7 @@ class ProgramTimeReader {
   int64_t undated_ = 0;                               // lines since the last with a date
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
   double passed_ns_ = 0, restarts_ns_ = 0;
+  bool between_hours_ = false;  // that a date is not at a full hour
   EndlessBarsReader endless_;
   ProgramFiguresReader figures_;
 };
