@@ -46,9 +46,11 @@ struct RenderedMessage {
   std::vector<PlacedValue> values;
   std::vector<size_t> sentences;  // where those after the first begin
 
+  // NOLINTBEGIN(google-explicit-constructor): it reads as a text
   RenderedMessage(std::string words = "") : text(std::move(words)) {}
   RenderedMessage(const char* words) : text(words) {}
   operator const std::string&() const { return text; }
+  // NOLINTEND(google-explicit-constructor)
   bool empty() const { return text.empty(); }
   std::string_view FirstSentence() const {
     return std::string_view(text).substr(0, sentences.empty() ? std::string_view::npos : sentences[0]);

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "engine/base/error.h"
 #include "engine/base/text.h"
 #include "engine/inference/explanation.h"
 #include "engine/store/lookup_table.h"

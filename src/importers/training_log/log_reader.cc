@@ -156,7 +156,7 @@ TrainingLog LogReader::Finish() {
   }
   const bool own = steps.iterations.size() > 1 && steps.program != kAnyProgram &&
                    steps.program != kStepsAlone && steps.program != kEpochs;
-  if (own) log = std::move(steps);
+  if (own) log = std::exchange(steps, {});
   if (log.empty()) log = trainer_.Finish((PrintsLosses() || end_.of_loop()) && steps.empty());
   if (log.program == kBars && !own) {
     TrainingLog bars = epoch_bars_.Finish();
