@@ -293,7 +293,8 @@ TEST(GpuCsv, Refused) {
       SmiRefusal("gpu,total_energy_consumption\n0,1\n").reason(),
       HasSubstr("without a metric that dladvisor knows (its columns: gpu, total_energy_consumption)"));
   EXPECT_THAT(SmiRefusal("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
-  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30\n").hint(), HasSubstr("dladvisor --help lists what is read"));
+  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30\n").hint(),
+              HasSubstr("dladvisor --help lists what is read"));
 }
 
 constexpr char kTable[] =
