@@ -167,5 +167,94 @@ TEST(EpochTimes, BelowTheLinesOfBatches) {
   EXPECT_TRUE(LogOfBars(text(0.8)).timers.empty());
 }
 
+TEST(EpochBars, BarsOfTrainingAndValidation) {
+  const TrainingLog log = LogOfBars(
+      "2025-09-16 12:03:31,009 - INFO - Epoch 1/2\n"
+      "Training:  33%|###3      | 1/3 [00:00<00:00,  4.00it/s]\r"
+      "Training: 100%|##########| 3/3 [00:00<00:00, 10.00it/s]2025-09-16 12:03:31,659 - INFO - Loss: 1.3\n"
+      "Validation: 100%|##########| 50/50 [00:01<00:00, 50.00it/s]\n"
+      "2025-09-16 12:03:33,520 - INFO - Epoch 2/2\n"
+      "Training: 100%|##########| 3/3 [00:00<00:00, 20.00it/s]\n"
+      "Validation: 100%|##########| 50/50 [00:01<00:00, 25.00it/s]\n");
+  EXPECT_EQ(log.program, "a program with a progress bar");
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_EQ(log.iterations[1].iteration, 6);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[0]), 0.1);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[1]), 0.05);
+  EXPECT_EQ(log.evaluations, 2);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 3e9);
+}
+
+// Also where its title names the epoch, and several are evaluated behind one.
+TEST(EpochBars, BarsOfSeveralEvaluations) {
+  std::string text;
+  for (const int epoch : {1, 2})
+    text += fmt::format(
+        "Epoch {0}/2 train:  50%|#####     | 50/100 [00:01<00:01, 50.00it/s]\n"
+        "Epoch {0}/2 train: 100%|##########| 100/100 [00:02<00:00, 50.00it/s]\n"
+        "Epoch {0}/2 val: 100%|##########| 50/50 [00:01<00:00, 50.00it/s]\n"
+        "[Eval] Best Model at Epoch {0}: 100%|##########| 60/60 [04:00<00:00,  3.00s/it]\r"
+        "[Eval] Best Model at Epoch {0}: 100%|##########| 60/60 [04:00<00:00,  4.00s/it]\n",
+        epoch);
+  const TrainingLog log = LogOfBars(text);
+  ASSERT_EQ(log.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[1]), 0.02);
+  EXPECT_EQ(log.evaluations, 4);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 482e9);
+}
+
+// A bar that names training, or a loss, and no other.
+TEST(EpochBars, OneBarOfTheWholeTraining) {
+  const std::string head = "\x1b[36m(TaskRunner pid=7)\x1b[0m ";
+  const TrainingLog named =
+      LogOfBars(head + "Training Progress:   0%|          | 1/900 [01:00<99:58:54, 60.00s/it]\n" + head +
+                "Training Progress:   0%|          | 2/900 [02:04<99:18:08, 62.00s/it]\n");
+  EXPECT_EQ(named.program, "a program with a progress bar");
+  ASSERT_EQ(named.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(named.iterations[1]), 64);
+  const TrainingLog loss = LogOfBars(
+      "steps:   2%|2  | 30/900 [00:30<15:00, 1.00s/it, avr_loss=0.09]\r"
+      "steps:   7%|7  | 60/900 [01:30<15:00, 2.00s/it, avr_loss=0.08]\n");
+  ASSERT_EQ(loss.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(SecondsOfBars(loss.iterations[1]), 2);
+  EXPECT_TRUE(LogOfBars("Map:   2%|2  | 30/900 [00:30<15:00, 1.00s/it]\rMap: 7%|7 | 60/900 [01:30<15:00, "
+                        "2.00s/it]\n")
+                  .empty());
+}
+
+// Of Hugging Face's examples: "Epoch:  33%" counts epochs, and is no third epoch.
+TEST(EpochBars, ABarOfEpochsAroundOneOfIterations) {
+  std::string text;
+  for (int minute = 0; minute <= 60; ++minute)
+    text += fmt::format("Iteration: {}%|##  | {}/60 [{:02}:00<10:00,  1.00it/s]\n", minute * 100 / 60, minute,
+                        minute) +
+            "Epoch:  33%|###       | 1/3 [1:40:23<3:20:46, 6023.13s/it]\n";
+  for (const char* planned : {"", "INFO -   Total optimization steps = 180\n"}) {
+    const TrainingLog log = LogOfBars(planned + text);
+    ASSERT_EQ(log.iterations.size(), 60u);
+    EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[5]), 60);
+  }
+}
+
+TEST(EpochBars, BarsOfValidationBesideThoseOfEpochs) {
+  std::string text, yolo;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    text += fmt::format("Training Epoch {}: 100%|####| 28/28 [00:59<00:00,  2.0s/it, loss=0.3]\n", epoch) +
+            "Validating: 100%|####| 8/8 [00:06<00:00,  1.25s/it]\n";
+    yolo += fmt::format(
+                "     {}/2   7.8G  0.07  0.02  0  0.1  30  640: 100%|####| 38/38 [00:38<00:00,  1.0s/it]\n",
+                epoch - 1) +
+            "   Class  Images  Labels  P  R  mAP@.5  mAP@.5:.95: 100%|####| 7/7 [00:10<00:00,  1.5s/it]\n";
+  }
+  TrainingLog log = LogOfBars(text);
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 18e9) << "by its clock, as its rate is a smoothed one";
+  EXPECT_EQ(log.iterations.front().iteration, 28);
+  log = LogOfBars(yolo);
+  EXPECT_EQ(log.program, "YOLO");
+  EXPECT_EQ(log.evaluations, 3);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 30e9);
+}
+
 }  // namespace
 }  // namespace dladvisor

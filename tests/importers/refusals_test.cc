@@ -89,5 +89,25 @@ TEST(Refusals, AServersOwnAnswersAreNoWaitForAService) {
   EXPECT_THAT(test::RefusalOf(text), testing::Not(testing::HasSubstr("waits for a service")));
 }
 
+TEST(Refusals, NamesWhatOtherProfilersPrint) {
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      test::ReadLog(text);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "read";
+  };
+  EXPECT_THAT(refusal("\n ** CUDA GPU Kernel Summary (cuda_gpu_kern_sum):\n\n Time (%)  Total Time (ns)\n"),
+              HasSubstr("tables that nsys stats has printed"));
+  EXPECT_THAT(refusal("Start (ns),Duration (ns),CorrId,GrdX,Name\n310086272,149853,129,1,gemm\n"),
+              HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("Processing [a.sqlite] with [/opt/nsys/reports/osrt_sum.py]... \n"),
+              HasSubstr("nsys export --type sqlite"));
+  EXPECT_THAT(refusal("==18148== NVPROF is profiling process 18148, command: python train.py\n"),
+              HasSubstr("the output of nvprof"));
+  EXPECT_THAT(refusal("Epoch [1/50]\nEpoch [2/50]\n"), Not(HasSubstr("the output of nvprof")));
+}
+
 }  // namespace
 }  // namespace dladvisor
