@@ -61,7 +61,7 @@ std::optional<double> SavingClaim::ExpectedNs() const {
   if (!high_ns) return std::nullopt;
   const double low = low_ns.value_or(0), middle = (low + *high_ns) / 2;
   const double expected = std::min(std::max(middle, 2 * low), *high_ns);
-  return std::min(expected, limit_ns.value_or(expected));
+  return std::min({expected, limit_ns.value_or(expected), now_ns.value_or(expected)});
 }
 
 namespace {

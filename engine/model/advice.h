@@ -91,8 +91,9 @@ struct SavingClaim {
   std::optional<double> now_ns = {};      // the same as recorded, which a run without a profiler may exceed
 
   // What findings rank by: the middle of the range, or twice the lower end, where that is more: most pairs of
-  // profiles that measured a saving of which something was sure had as much. No more than the upper end and
-  // the limit. Nothing where the upper end is unknown.
+  // profiles that measured a saving of which something was sure had as much. No more than the upper end, the
+  // limit, and what it saves as recorded: what is first must hold for the run that was seen. Nothing where
+  // the upper end is unknown.
   std::optional<double> ExpectedNs() const;
 };
 
