@@ -40,6 +40,18 @@ TEST(Headline, TellsWhereAFewRoundsOfABenchmarkLoseMostOfIt) {
   }
 }
 
+TEST(Headline, WhatSavesNothingWhileTheGpuWaitsComesBehindTheWaits) {
+  Advice advice;
+  advice.findings = {MakeFinding("mixed-precision-off", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("cpu-launch-starvation", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Use half precision."};
+  advice.findings[0].saves = SavingClaim{"compute", 0, 50e6, 50e6, {}, {}, 1e3};
+  advice.findings[1].recommendation = {"Capture the step in a CUDA graph."};
+  advice.findings[1].saves = SavingClaim{"idle/launch", 9e6, 30e6, 30e6};
+  const FakeRun run = RunWithLedger({{"compute/other", 70'000'000}, {"idle/launch", 30'000'000}});
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown), HasSubstr("first, capture the step"));
+}
+
 TEST(Headline, ABenchmarkBesideGpuWorkIsOfAnotherRun) {
   Advice advice;
   advice.findings = {MakeFinding("slow-transfer-test", Severity::kWarning, Outcome::kFired)};
