@@ -176,8 +176,6 @@ struct Weighed {
   double expected = 0, starting = 0;           // what they save
   bool of_communication = false;               // whether the best does
 };
-// What saves next to nothing until the GPU no longer waits counts for that much of what it saves then.
-constexpr double kBehindLosses = 0.5;
 // What may save so much of the time is worth beginning with, though nothing of it is sure.
 constexpr double kWorthATry = 0.25;
 Weighed WeighSavings(const Advice& advice, const Whole& whole) {
@@ -199,8 +197,7 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
     }
     // Of a note only what is sure comes before a warning.
     const bool is_note = advice.findings[root].severity == Severity::kInfo;
-    const double expected = (is_note ? saves->low_ns.value_or(0) / 2 : saves->ExpectedNs().value_or(0)) *
-                            (IsBehindLosses(*saves) ? kBehindLosses : 1);
+    const double expected = is_note ? saves->low_ns.value_or(0) / 2 : saves->ExpectedNs().value_or(0);
     if (!(expected > 0) && high < kWorthATry * whole.total) {
       if (!found.note) found.note = root;
       continue;
