@@ -54,6 +54,19 @@ TEST(CopyKind, SumsByKind) {
   EXPECT_FALSE(unknown.bytes_per_s.has_value()) << "no time, no bandwidth";
 }
 
+// Of large copies: what small ones take is mostly their start.
+TEST(CopyKind, BestRateIsOfALargeCopy) {
+  TraceBuilder b;
+  b.Copy(0, 1'000, 8 << 20, kToDevice, kPinned, kOnDevice, 0);
+  b.Copy(2'000, 2'500, 8 << 20, kToDevice, kPinned, kOnDevice, 0);
+  b.Copy(3'000, 3'001, 1 << 20, kToDevice, kPinned, kOnDevice, 0);
+  b.Copy(4'000, 4'100, 1 << 20, kToHost, kOnDevice, kPinned, 0);
+  const auto rows = CopyKindsOf(b);
+  EXPECT_DOUBLE_EQ(rows.at("host-to-device pinned device unknown").best_bytes_per_s.value(),
+                   (8 << 20) / 500e-9);
+  EXPECT_FALSE(rows.at("device-to-host device pinned unknown").best_bytes_per_s);
+}
+
 TEST(CopyKind, BlockingFollowsCudasRules) {
   TraceBuilder b;
   Ns t = 0;

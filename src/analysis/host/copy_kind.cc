@@ -20,6 +20,11 @@ namespace {
 
 constexpr int64_t kAsynchronousBytes = 64 * 1024;  // CUDA Runtime API, "API synchronization behavior"
 
+// The latency of a copy of that size is some hundredths of its time.
+constexpr int64_t kLargeBytes = 4 * 1024 * 1024;
+
+double Rate(int64_t bytes, Ns took) { return static_cast<double>(bytes) / static_cast<double>(took) * 1e9; }
+
 // How often, in the window, a copy comes first or after a kernel that came after the copy before. All in
 // order of start.
 int64_t Rounds(const std::vector<uint32_t>& members, const Copies& copies, const std::vector<Ns>& kernels,
@@ -70,6 +75,8 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
           .Column("avg_ns", &CopyKindRow::avg_ns, Unit::kNanoseconds, "Mean duration.")
           .Column("bytes_per_s", &CopyKindRow::bytes_per_s, Unit::kBytesPerSecond,
                   "Bytes over summed durations; unknown where they are 0.")
+          .Column("best_bytes_per_s", &CopyKindRow::best_bytes_per_s, Unit::kBytesPerSecond,
+                  "Highest rate of a copy of at least 4 MiB: what the link carries. Unknown without one.")
           .Column("small_copies", &CopyKindRow::small_copies, Unit::kCount, "Copies of at most 64 KiB.")
           .Column("scalar_copies", &CopyKindRow::scalar_copies, Unit::kCount,
                   "Copies of at most 16 bytes: single values.")
@@ -127,7 +134,10 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
       for (const uint32_t i : members) {
         ++row.copies;
         row.bytes += copies.bytes[i];
-        row.total_ns += copies.end[i] - copies.start[i];
+        const Ns took = copies.end[i] - copies.start[i];
+        row.total_ns += took;
+        if (copies.bytes[i] >= kLargeBytes && took > 0)
+          row.best_bytes_per_s = std::max(row.best_bytes_per_s.value_or(0), Rate(copies.bytes[i], took));
         row.small_copies += IsOfAtMost(copies.bytes[i], kAsynchronousBytes);
         row.scalar_copies += IsOfAtMost(copies.bytes[i], kScalarBytes);
         if (copies.start[i] >= analysed.start && copies.start[i] < analysed.end) {
@@ -147,8 +157,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
       if (steps > 0)
         row.copies_per_step = static_cast<double>(row.window_copies) / static_cast<double>(steps);
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.copies);
-      if (row.total_ns > 0 && row.bytes > 0)
-        row.bytes_per_s = static_cast<double>(row.bytes) / static_cast<double>(row.total_ns) * 1e9;
+      if (row.total_ns > 0 && row.bytes > 0) row.bytes_per_s = Rate(row.bytes, row.total_ns);
       row.pageable_async =
           row.blocking == "async" && (row.source == "pageable" || row.destination == "pageable");
       rows.push_back(std::move(row));

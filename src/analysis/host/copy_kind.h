@@ -22,7 +22,7 @@ struct CopyKindRow {
   std::string direction, source, destination, blocking;
   int64_t copies = 0, bytes = 0, total_ns = 0, window_ns = 0;
   double avg_ns = 0;
-  std::optional<double> bytes_per_s;
+  std::optional<double> bytes_per_s, best_bytes_per_s;
   int64_t small_copies = 0, scalar_copies = 0, window_copies = 0, exposed_ns = 0, compute_stream_ns = 0,
           rounds = 0;
   int64_t window_bytes = 0, window_small_copies = 0;
