@@ -330,6 +330,8 @@ TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
                   ReportFormat::kMarkdown);
   };
   EXPECT_THAT(text(70'000'000, 70e6, "synchronization"), HasSubstr("first, look at the kernel"));
+  EXPECT_THAT(text(120'000'000, 70e6, "synchronization"), HasSubstr("first, look at the kernel"));
+  EXPECT_THAT(text(120'000'000, 110e6, "synchronization"), HasSubstr("first, wait less"));
   EXPECT_THAT(text(200'000'000, 70e6, "synchronization"), HasSubstr("first, wait less"));
   EXPECT_THAT(text(70'000'000, 70e6, "compute", "compute"), HasSubstr("first, wait less"));
   EXPECT_THAT(text(2'000'000, 0, "copies"), HasSubstr("first, look at the kernel"));

@@ -212,12 +212,13 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
   return found;
 }
 
-// Where one kernel takes most of the time and little is lost, it is what to look at.
+// Where one kernel takes most of the time and little is saved of what is lost, it is what to look at.
+constexpr double kMostlyComputing = 0.8;
 std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& whole, const Weighed& savings) {
   const auto kernel = FindingOf(advice, "dominant-kernel");
   if (!kernel || !savings.best || savings.start_up) return std::nullopt;
   const bool is_little =
-      whole.lost < 2 * kSmallLoss * whole.total && savings.expected < kSmallLoss * whole.total;
+      whole.lost < (1 - kMostlyComputing) * whole.total && savings.expected < kSmallLoss * whole.total;
   const bool computes = OfComputing(*MostSaving(advice, *savings.best).saves);
   return is_little && !computes ? kernel : std::nullopt;
 }
