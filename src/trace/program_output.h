@@ -18,15 +18,17 @@ enum class ProgramPartKind : uint8_t {
   kBars,     // progress bars of one title
   kLines,    // lines that are alike but for their numbers: what passes after each, until the next with a date
   kSection,  // the same, until the next line without a date that announces what begins
+  kFunction,  // calls of a function, by a profiler of code
 };
 
 struct ProgramPart {
   ProgramPartKind kind = ProgramPartKind::kLines;
-  std::string name;   // the bar's title, "" without one; or the line, of several with # for their numbers
-  int64_t count = 0;  // bars, or lines
+  // The bar's title, "" without one; or the line, of several with # for their numbers; or the function.
+  std::string name;
+  int64_t count = 0;  // bars, lines or calls
   int64_t done = 0;   // what they count, of `total` where they say so
   int64_t total = 0;
-  double ns = 0, longest_ns = 0;
+  double ns = 0, longest_ns = 0;  // the longest of a function is not known: 0
   int64_t longest_line = 0;       // of the log, after which that begins
   std::optional<double> each_ns;  // of what is counted, since `since` of it was done
   int64_t since = 0;

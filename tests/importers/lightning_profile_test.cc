@@ -50,18 +50,6 @@ TEST(LightningProfile, TablesOfOldVersions) {
   EXPECT_DOUBLE_EQ(MsOfData(log), 10);
 }
 
-// Which counts no steps.
-TEST(LightningProfile, TheAdvancedProfilersIsNamed) {
-  const std::string refusal = test::RefusalOf(
-      "FIT Profiler Report\n\nProfile stats for: [_TrainingEpochLoop].train_dataloader_next\n"
-      "         4869394 function calls (4863767 primitive calls) in 18.893 seconds\n\n"
-      "   Ordered by: cumulative time\n\n   ncalls  tottime  percall  cumtime  percall filename\n"
-      "3752/1876    0.011    0.000   18.887    0.010 {built-in method builtins.next}\n"
-      "Profile stats for: run_training_batch\n         100 function calls in 5.500 seconds\n");
-  EXPECT_THAT(refusal, testing::HasSubstr("18.9 s went into waiting for batches, and 5.5 s into training"));
-  EXPECT_THAT(refusal, testing::HasSubstr("profiler=\"simple\""));
-}
-
 // Of a test there is no training.
 TEST(LightningProfile, OtherReportsAreNoTraining) {
   EXPECT_NE(test::RefusalOf("TEST Profiler Report\n"

@@ -23,6 +23,8 @@ std::string KindText(ProgramPartKind kind) {
       return "lines";
     case ProgramPartKind::kSection:
       return "section";
+    case ProgramPartKind::kFunction:
+      return "function";
   }
   return "";
 }
@@ -103,12 +105,16 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
                   "end, goes "
                   "back, or takes "
                   "more than three days; unknown where lines have none.")
-          .Column("kind", &ProgramLogRow::kind, Unit::kText,
-                  "What takes most of the time: bars (progress bars of one title), lines (what passes after "
-                  "lines that are alike), section (the same, until a line announces the next).")
-          .Column("name", &ProgramLogRow::name, Unit::kText,
-                  "The bars' title, or the line, with # for its numbers; unknown of bars without one.")
-          .Column("count", &ProgramLogRow::count, Unit::kCount, "Bars, or lines.")
+          .Column(
+              "kind", &ProgramLogRow::kind, Unit::kText,
+              "What takes most of the time: bars (progress bars of one title), lines (what passes after "
+              "lines that are alike), section (the same, until a line announces the next), function (by a "
+              "profiler of code: the innermost that holds half of the time, else what takes most itself).")
+          .Column(
+              "name", &ProgramLogRow::name, Unit::kText,
+              "The bars' title, the line with # for its numbers, or the function; unknown of bars without "
+              "a title.")
+          .Column("count", &ProgramLogRow::count, Unit::kCount, "Bars, lines or calls.")
           .Column("done", &ProgramLogRow::done, Unit::kCount,
                   "What they count; unknown of lines that count nothing.")
           .Column("total", &ProgramLogRow::total, Unit::kCount,
@@ -191,10 +197,11 @@ const RelationOf<ProgramPartRow>& ProgramPartRelation() {
           "another, and within what passes after a line.")
           .Key("profile", &ProgramPartRow::profile, kProfileNumber, "Number of the file.")
           .Key("part", &ProgramPartRow::part, Unit::kNone, "Number of the part, from 0.")
-          .Column("kind", &ProgramPartRow::kind, Unit::kText, "bars, lines or section, as in program_log.")
+          .Column("kind", &ProgramPartRow::kind, Unit::kText,
+                  "bars, lines, section or function, as in program_log.")
           .Column("name", &ProgramPartRow::name, Unit::kText,
-                  "Title of the bars, or the line; unknown of bars without one.")
-          .Column("count", &ProgramPartRow::count, Unit::kCount, "Bars, or lines.")
+                  "Title of the bars, the line, or the function; unknown of bars without one.")
+          .Column("count", &ProgramPartRow::count, Unit::kCount, "Bars, lines or calls.")
           .Column("done", &ProgramPartRow::done, Unit::kCount, "What they count; unknown where nothing.")
           .Column("total", &ProgramPartRow::total, Unit::kCount, "Of so many; unknown where not said.")
           .Column("ns", &ProgramPartRow::ns, Unit::kNanoseconds, "What they take in all.")
@@ -223,7 +230,7 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
     row.ns = main->ns;
     row.share = ShareOf(output, *main);
     row.each_ns = main->each_ns;
-    row.longest_ns = main->longest_ns;
+    if (main->longest_ns > 0) row.longest_ns = main->longest_ns;
     row.tokens_per_second = main->tokens_per_second;
   }
   row.data_share = ShareOf(output.data);
@@ -283,7 +290,7 @@ std::vector<ProgramPartRow> ComputeProgramParts(const Context& context) {
     row.ns = part.ns;
     row.share = ShareOf(output, part);
     row.each_ns = part.each_ns;
-    row.longest_ns = part.longest_ns;
+    if (part.longest_ns > 0) row.longest_ns = part.longest_ns;
     row.longest_line = IfAny(part.longest_line);
   }
   return rows;

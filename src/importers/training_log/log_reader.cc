@@ -91,7 +91,8 @@ void LogReader::Line(std::string_view line) {
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
   transfers_.Line(line);
-  if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line)) return;
+  if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || functions_.Line(line))
+    return;
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
       R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
@@ -259,6 +260,7 @@ ProgramOutput LogReader::Program() const {
     });
   output.error = ErrorOfProgram();
   others.AddTo(output);
+  functions_.AddTo(output);
   if (!output.generations.empty()) output.program = "llama-bench";
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"

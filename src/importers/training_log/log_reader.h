@@ -25,6 +25,7 @@
 #include "src/importers/training_log/frameworks/mlperf.h"
 #include "src/importers/training_log/frameworks/settings.h"
 #include "src/importers/training_log/frameworks/trainer.h"
+#include "src/importers/training_log/program/function_tables.h"
 #include "src/importers/training_log/program/other_lines.h"
 #include "src/importers/training_log/program/printed_figures.h"
 #include "src/importers/training_log/program/program_time.h"
@@ -128,6 +129,7 @@ class LogReader {
   benchmark_log::PerfReportReader perf_reports_;
   RunEndReader end_;
   ProgramTimeReader program_;
+  FunctionTablesReader functions_;
   PrintedFiguresReader figures_;
   int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside

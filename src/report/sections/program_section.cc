@@ -57,9 +57,17 @@ std::string LinesText(const ProgramCells& cells) {
   return text;
 }
 
+std::string FunctionText(const ProgramCells& cells) {
+  std::string text = fmt::format("{} of the {} that it measured are in {}", cells.Text("share", Unit::kRatio),
+                                 cells.Time("duration_ns"), cells.Text("name", Unit::kText));
+  if (cells.Number("count") > 1) text += fmt::format(", called {} times", cells.Count("count"));
+  return text;
+}
+
 std::string PartText(const ProgramCells& cells) {
   if (!cells.Has("kind")) return "";
-  return cells.Text("kind", Unit::kText) == "bars" ? BarsText(cells) : LinesText(cells);
+  const std::string kind = cells.Text("kind", Unit::kText);
+  return kind == "bars" ? BarsText(cells) : kind == "function" ? FunctionText(cells) : LinesText(cells);
 }
 
 // Lines after which next to nothing passes are not where the time goes.

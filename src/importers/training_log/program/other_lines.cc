@@ -63,7 +63,6 @@ void OtherLinesReader::Line(std::string_view line) {
     // One for each GPU where nothing changes.
     if (values_.size() <= kMostOfGpus) values_.emplace(line.substr(std::min(line.find(','), line.size())));
   }
-  Profile(line);
   Collection(line);
   no_flash_ = no_flash_ || line.find("Could not import Flash ") != std::string_view::npos;
   if (program_.empty())
@@ -94,24 +93,6 @@ void OtherLinesReader::Line(std::string_view line) {
        line.find("can't open") != std::string_view::npos || line.find("Exited") != std::string_view::npos ||
        line.starts_with("Test ") || line.find(" Test ") != std::string_view::npos))
     RE2::PartialMatch(line, stop, &stop_);
-}
-
-// "Profile stats for: [_TrainingEpochLoop].train_dataloader_next", "4869394 function calls (...) in 18.893
-// seconds".
-void OtherLinesReader::Profile(std::string_view line) {
-  constexpr std::string_view kAction = "Profile stats for: ";
-  static const RE2 took(R"(^\s*\d+ function calls .*in (\d+\.\d+) seconds)"),
-      data("(?:train_dataloader_next|get_train_batch|fetch_next_train_batch)\\s*$");
-  double seconds = 0;
-  if (line.starts_with(kAction)) {
-    action_ = line.substr(kAction.size());
-    ++profiles_;
-  } else if (!action_.empty() && line.find(" function calls ") != std::string_view::npos &&
-             RE2::PartialMatch(line, took, &seconds)) {
-    if (RE2::PartialMatch(action_, data)) data_seconds_ = std::max(data_seconds_, seconds);
-    if (action_.starts_with("run_training_batch")) batch_seconds_ = std::max(batch_seconds_, seconds);
-    action_.clear();
-  }
 }
 
 // Julia's @time: "0.172594 seconds (8.72 k CPU allocations: 357.484 KiB) (84 GPU allocations: 9.032
@@ -159,15 +140,6 @@ Refusal OtherLinesReader::Refuse() const {
     return {
         "records of a training without the time of a step or epoch",
         "add the time of each to its record (\"time\": 0.25, in seconds), or give what the program printed"};
-  if (profiles_ > 0)
-    return {fmt::format("the report of Lightning's advanced profiler, which counts no steps{}",
-                        data_seconds_ > 0 && batch_seconds_ > 0
-                            ? fmt::format(": {:.3g} s went into waiting for batches, and {:.3g} s into "
-                                          "training on them",
-                                          data_seconds_, batch_seconds_)
-                            : std::string()),
-            "give the output of a run with Trainer(profiler=\"simple\"), or a trace: nsys profile "
-            "--trace=cuda,nvtx -o run PROGRAM, or torch.profiler"};
   if (rows_ >= kLeastStillRows && 2 * rows_ > lines_ && values_.size() <= kMostOfGpus)
     return {
         fmt::format("a table of numbers by date in which nothing changes: {} rows with no more than {} "

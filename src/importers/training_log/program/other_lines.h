@@ -26,7 +26,6 @@ class OtherLinesReader {
   void AddTo(ProgramOutput& output) const;
 
  private:
-  void Profile(std::string_view line);
   void Collection(std::string_view line);
 
   OtherReportsReader reports_;
@@ -37,10 +36,7 @@ class OtherLinesReader {
   int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date
   std::string names_;                           // of the columns of these, where the first line has them
   std::set<std::string, std::less<>> values_;   // of these rows, of few the first
-  std::string action_;                          // of Lightning's advanced profiler
-  int64_t profiles_ = 0;
-  double data_seconds_ = 0, batch_seconds_ = 0;
-  int64_t full_memories_ = 0;  // lines that tell of these
+  int64_t full_memories_ = 0;                   // lines that tell of these
   int64_t skipped_batches_ = 0;
   ProgramWait collection_;
   double allocating_seconds_ = 0;  // of that
