@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The table that Lightning's simple profiler prints, in the forms of its versions.
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>

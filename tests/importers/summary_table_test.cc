@@ -166,6 +166,20 @@ TEST(SummaryTable, RocprofTellsCallsFromKernels) {
   EXPECT_EQ(tables[0].rows[2].kind, SummaryRowKind::kKernel);
 }
 
+TEST(SummaryTable, NamesOfRocprofHaveCommasAndNoQuotes) {
+  const auto tables = TablesOf(
+      "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"
+      "void launch<For<View<int**>, Range<HIP>, HIP>, 1024u, 1u>(For<View<int**>, HIP> "
+      "const*),2,600000,300000,60.0\n"
+      "FillBuffer,1,400000,400000,40.0\n");
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_EQ(tables[0].rows[0].name,
+            "void launch<For<View<int**>, Range<HIP>, HIP>, 1024u, 1u>(For<View<int**>, HIP> const*)");
+  EXPECT_EQ(tables[0].rows[0].calls, 2);
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kSet);
+}
+
 TEST(SummaryTable, AMDsBarrierPacketsAreNoKernels) {
   const auto tables = TablesOf(
       "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\"\n"

@@ -41,7 +41,7 @@ bool IsApi(std::string_view name) {
 
 // Of what a GPU does.
 SummaryRowKind OfDevice(std::string_view name) {
-  static const RE2 set(R"((?i)^\[?(?:cuda )?memset\b|^__amd_rocclr_fillBuffer|^hip ?memset)"),
+  static const RE2 set(R"((?i)^\[?(?:cuda )?memset\b|^__amd_rocclr_fillBuffer|^hip ?memset|^FillBuffer$)"),
       copy(
           R"((?i)^\[?(?:cuda )?(?:unified memory )?memcpy\b|^__amd_rocclr_copy|^memory_copy_|^copy(?:host|device)|^hip ?memcpy)");
   const re2::StringPiece text(name.data(), name.size());

@@ -237,9 +237,31 @@ std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view titl
   return Known(std::move(header), names);
 }
 
+namespace {
+
+// Of a row whose name has commas and no quotes, as rocprof writes C++ functions: the cells behind it are
+// counted from the end.
+std::vector<std::string> CellsBehindName(std::string_view line, size_t count) {
+  std::vector<std::string> cells(count);
+  line = Stripped(line);
+  for (size_t i = count - 1; i > 0; --i) {
+    const size_t comma = line.rfind(',');
+    if (comma == line.npos) return {};
+    cells[i] = line.substr(comma + 1);
+    line = line.substr(0, comma);
+  }
+  cells[0] = line;
+  return cells;
+}
+
+}  // namespace
+
 std::optional<std::vector<std::string>> CellsOf(std::string_view line, const TableHeader& header) {
   if (header.layout != Layout::kWords) {
     std::vector<std::string> cells = header.layout == Layout::kCsv ? CsvCells(line) : WideCells(line);
+    if (header.layout == Layout::kCsv && cells.size() > header.cells.size() && !line.starts_with('"') &&
+        header.cells.front().column == Column::kName)
+      cells = CellsBehindName(line, header.cells.size());
     // Shapes and source lines, which may be empty, come last.
     const auto calls = std::ranges::find(header.cells, Column::kCalls, &HeaderCell::column);
     const size_t needed = header.layout == Layout::kCsv
