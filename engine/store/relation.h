@@ -128,6 +128,16 @@ class Table final : public Relation {
     return cells.values[row] == stored && (cells.known.empty() || cells.known[row]);
   }
 
+  // How many different texts there are in all columns, of one cell which, nothing where it is unknown, and
+  // that text. REQUIRES: the column is one of texts.
+  size_t texts() const { return texts_.size(); }
+  std::optional<NameId> StoredText(size_t row, size_t column) const {
+    const Cells& cells = columns_[column];
+    if (!cells.known.empty() && !cells.known[row]) return std::nullopt;
+    return static_cast<NameId>(cells.values[row]);
+  }
+  std::string_view TextOf(NameId id) const { return texts_.View(id); }
+
   // REQUIRES: one value per column, each NULL or of the column's type (an integer is taken for a real).
   void AddRow(const std::vector<Value>& row);
   // Adds a cell to one column, as AddRow() does; each column must get as many. What is of another type than

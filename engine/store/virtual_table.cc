@@ -12,6 +12,7 @@
 #include <map>
 #include <new>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "engine/store/cell_test.h"
 #include "engine/store/equal_index.h"
 #include "engine/store/row_order.h"
+#include "engine/store/text_test.h"
 
 namespace dladvisor {
 namespace {
@@ -34,6 +36,11 @@ constexpr double kOrderedRows = 1000, kIndexedRows = 10'000;
 constexpr double kRowsPerText = 1e-4, kRowsPerInteger = 0.1;
 // Above, what RowOrder keeps of each row would be too much.
 constexpr double kMostOrderedRows = 16e6;
+// Rows from which on, and of how many different texts for each at most, those are tested before SQLite sees
+// the rows.
+constexpr size_t kTextRows = 1000, kTextsPerRow = 4;
+// Such scans in a statement: SQLite sees nothing of the time that they take.
+constexpr size_t kMostTextScans = 16;
 // Look-ups before an index is made: to make it takes longer than to search all rows once.
 constexpr size_t kSearchesBeforeIndex = 2;
 
@@ -48,6 +55,7 @@ struct TableVtab : sqlite3_vtab {
     std::optional<EqualIndex> index;
   };
   std::map<std::vector<size_t>, Lookups> lookups;
+  size_t text_scans = 0;  // with tests of texts, in the statement at hand
 };
 
 struct Cursor : sqlite3_vtab_cursor {
@@ -57,14 +65,15 @@ struct Cursor : sqlite3_vtab_cursor {
   std::vector<EqualTo> equal;
   std::deque<std::string> texts;  // of `equal`
   std::vector<CellTest> tests;
+  std::vector<TextTest> text_tests;
   const EqualIndex* index;  // or null
   std::optional<RowOrder> order;
 };
 
 // Bits of idxNum: which bounds on the sorted column Filter receives, in this order, and whether to look the
 // others up in an index. idxStr has a line for each column of which Filter receives a value after these,
-// "=COLUMN", one for each that CellTest takes, and then one for each that the rows are ordered by, "+COLUMN"
-// or "-COLUMN".
+// "=COLUMN", one for each that CellTest or TextTest takes, and then one for each that the rows are ordered
+// by, "+COLUMN" or "-COLUMN".
 enum Bound : int { kEqual = 1, kLower = 2, kUpper = 4, kIndexed = 8 };
 
 const char* SqlType(Type type) {
@@ -121,6 +130,16 @@ bool CanBeTested(const TableVtab& table, sqlite3_index_info* info, int i) {
       return std::string_view(sqlite3_vtab_collation(info, i)) == "BINARY";
   }
   return false;
+}
+
+// What stands for a constraint that TextTest takes; 0 for others.
+char TextSignOf(const TableVtab& table, sqlite3_index_info* info, int i) {
+  const auto& constraint = info->aConstraint[i];
+  if (!constraint.usable || constraint.iColumn < 0 ||
+      table.relation->schema().columns[static_cast<size_t>(constraint.iColumn)].type != Type::kText)
+    return 0;
+  if (constraint.op == SQLITE_INDEX_CONSTRAINT_LIKE) return TextTest::kLike;
+  return constraint.op == SQLITE_INDEX_CONSTRAINT_REGEXP ? TextTest::kRegexp : '\0';
 }
 
 // Whether rows are to be given in the order that the statement asks for.
@@ -192,6 +211,11 @@ int BestIndex(sqlite3_vtab* vtab, sqlite3_index_info* info) {
   const bool is_tested = !plan.empty();
   for (int i = 0; i < info->nConstraint; ++i) {
     if (info->aConstraint[i].iColumn == sorted_column || info->aConstraintUsage[i].argvIndex > 0) continue;
+    if (const char sign = TextSignOf(table, info, i); sign != 0) {
+      info->aConstraintUsage[i].argvIndex = ++argument;
+      plan += fmt::format("{}{}\n", sign, info->aConstraint[i].iColumn);
+      continue;
+    }
     const char sign = CellTest::SignOf(table.relation->schema(), info, i);
     if (sign == 0) continue;
     if (CellTest::TakesValue(sign)) info->aConstraintUsage[i].argvIndex = ++argument;
@@ -248,7 +272,8 @@ size_t Search(const Relation& relation, size_t column, Number bound, bool after)
 
 bool Holds(const Cursor& cursor, size_t row) {
   const auto holds = [&](const auto& test) { return test.Holds(*cursor.relation, row); };
-  return std::ranges::all_of(cursor.equal, holds) && std::ranges::all_of(cursor.tests, holds);
+  return std::ranges::all_of(cursor.equal, holds) && std::ranges::all_of(cursor.tests, holds) &&
+         std::ranges::all_of(cursor.text_tests, [&](const TextTest& test) { return test.Holds(row); });
 }
 
 // The next row from `row` on that has what the statement asks for, or cursor.end.
@@ -285,9 +310,28 @@ const EqualIndex* IndexFor(const Cursor& cursor) {
   return &*lookups.index;
 }
 
+// Adds what the patterns of the plan ask for, where many rows are to be looked at.
+struct AskedText {
+  char sign;
+  size_t column;
+  std::string_view pattern;
+};
+void TestTexts(Cursor& cursor, std::span<const AskedText> asked) {
+  const auto* table = dynamic_cast<const Table*>(cursor.relation);
+  const size_t rows = cursor.end - cursor.row;
+  if (!table || cursor.index || rows < kTextRows || table->texts() > kTextsPerRow * rows) return;
+  if (cursor.table->text_scans == kMostTextScans) return;
+  if (cursor.table->text_scans++ == 0)
+    cursor.table->module->HasIndex(cursor.table,
+                                   [](sqlite3_vtab* vtab) { static_cast<TableVtab*>(vtab)->text_scans = 0; });
+  for (const AskedText& text : asked)
+    cursor.text_tests.emplace_back(*table, text.sign, text.column, text.pattern);
+}
+
 // Takes the plan's lines of values, which argv holds from `argument` on, and of the order. False where no row
 // has a value.
-bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool& is_complete) {
+bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, std::vector<AskedText>& asked,
+              bool& is_complete) {
   std::vector<OrderTerm> order;
   is_complete = true;
   for (; !plan.empty(); plan.remove_prefix(plan.find('\n') + 1)) {
@@ -295,6 +339,13 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, bool&
     std::from_chars(plan.data() + 1, plan.data() + plan.size(), column);
     if (plan[0] == '+' || plan[0] == '-') {
       order.push_back({column, plan[0] == '-'});
+      continue;
+    }
+    if (plan[0] == TextTest::kLike || plan[0] == TextTest::kRegexp) {
+      sqlite3_value* pattern = *argv++;
+      if (sqlite3_value_type(pattern) != SQLITE_TEXT) continue;  // SQLite's own test decides
+      const auto* bytes = static_cast<const char*>(sqlite3_value_blob(pattern));
+      asked.push_back({plan[0], column, {bytes, static_cast<size_t>(sqlite3_value_bytes(pattern))}});
       continue;
     }
     if (plan[0] != '=') {
@@ -335,6 +386,7 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sql
   cursor->equal.clear();
   cursor->texts.clear();
   cursor->tests.clear();
+  cursor->text_tests.clear();
   cursor->index = nullptr;
   cursor->order.reset();
   int argument = 0;
@@ -370,12 +422,14 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sql
   if (!plan) return SQLITE_OK;
   try {
     bool is_complete = true;
-    if (!ReadPlan(*cursor, plan, argv + argument, is_complete)) {
+    std::vector<AskedText> asked;
+    if (!ReadPlan(*cursor, plan, argv + argument, asked, is_complete)) {
       cursor->end = cursor->row;  // a comparison with NULL is never true
       cursor->order.reset();
     }
     const size_t begin = cursor->row;
     if ((flags & kIndexed) && is_complete && begin < cursor->end) cursor->index = IndexFor(*cursor);
+    if (!asked.empty() && begin < cursor->end) TestTexts(*cursor, asked);
     cursor->row = cursor->index ? FindIndexedRow(*cursor, cursor->index->First(cursor->equal), begin)
                                 : FindRow(*cursor, begin);
     if (!cursor->order) return SQLITE_OK;
