@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "src/trace/kernel_measurement.h"
+
 namespace dladvisor {
 
 enum class SummaryRowKind : uint8_t {
@@ -33,11 +35,13 @@ struct SummaryRow {
 
 // The tables of one profile.
 struct SummaryTable {
-  std::string tool;   // "nsys stats", "nvprof", "torch.profiler", "rocprof"
+  std::string tool;   // "nsys stats", "nvprof", "torch.profiler", "rocprof", "Nsight Compute"
   std::string title;  // what stands above it, "" where nothing does
   std::vector<SummaryRow> rows;
   std::optional<double> host_ns, device_ns;  // totals that are printed below it, of more than its rows
   bool has_device = false;                   // whether it has columns for a GPU's time, or rows of it
+  bool is_one_by_one = false;                // each kernel alone, at clocks that the profiler set
+  std::vector<KernelMeasurement> kernels;    // of rows that are kernels, where more than their time is known
 };
 
 }  // namespace dladvisor

@@ -160,7 +160,7 @@ const RelationOf<SummaryTotalRow>& SummaryTotalRelation() {
       RelationOf<SummaryTotalRow>(
           "summary_total",
           "One row per name of a table of totals that a profiler printed (nsys stats, nvprof, "
-          "key_averages().table(), rocprof). They have no timeline.")
+          "key_averages().table(), rocprof, Nsight Compute). They have no timeline.")
           .Key("profile", &SummaryTotalRow::profile, kProfileNumber, "Number of the file.")
           .Key("summary", &SummaryTotalRow::summary, Unit::kNone,
                "Number of the profile in the file, from 0.")

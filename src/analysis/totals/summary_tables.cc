@@ -21,7 +21,7 @@ struct SummaryTableRow {
   std::string tool;
   std::optional<std::string> title;
   int64_t rows = 0;
-  bool shows_gpu = false;
+  bool shows_gpu = false, one_by_one = false;
   std::optional<double> device_ns, host_ns;
   std::optional<int64_t> kernel_names, kernels;
   std::optional<double> kernel_ns, communication_ns;
@@ -104,7 +104,7 @@ void AddRow(const SummaryTotalRow& row, SummaryTableRow& table) {
     }
     AddTo(table.kernel_names, int64_t{1});
     AddTo(table.kernels, row.calls);
-    AddTo(table.kernel_ns, row.total_ns);
+    if (row.total_ns > 0) AddTo(table.kernel_ns, row.total_ns);
   } else if (row.kind == "copy") {
     AddCopy(row, table);
     AddBytes(row, table);
@@ -152,17 +152,22 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
       RelationOf<SummaryTableRow>(
           "summary_table",
           "One row per profile of which a profiler printed totals by name (nsys stats, nvprof, "
-          "key_averages().table(), rocprof), with sums over summary_total. What no row is about is unknown, "
+          "key_averages().table(), rocprof, Nsight Compute), with sums over summary_total. What no row is "
+          "about is unknown, "
           "and so is what ran when.")
           .Key("profile", &SummaryTableRow::profile, kProfileNumber, "Number of the file.")
           .Key("summary", &SummaryTableRow::summary, Unit::kNone,
                "Number of the profile in the file, from 0.")
-          .Column("tool", &SummaryTableRow::tool, Unit::kText, "nsys stats, nvprof, torch.profiler, rocprof.")
+          .Column("tool", &SummaryTableRow::tool, Unit::kText,
+                  "nsys stats, nvprof, torch.profiler, rocprof, Nsight Compute.")
           .Column("title", &SummaryTableRow::title, Unit::kText,
                   "What stands above it, or the report that it is of; unknown where nothing does.")
           .Column("rows", &SummaryTableRow::rows, Unit::kCount, "Rows of summary_total.")
           .Column("shows_gpu", &SummaryTableRow::shows_gpu, Unit::kNone,
                   "Whether it would show what a GPU does: not of a table with columns of the CPU alone.")
+          .Column("one_by_one", &SummaryTableRow::one_by_one, Unit::kNone,
+                  "Whether each kernel was measured alone, at clocks that the profiler set: nothing else ran "
+                  "beside it, and its caches may have been emptied.")
           .Column("device_ns", &SummaryTableRow::device_ns, Unit::kNanoseconds,
                   "Kernels, copies and sets; where a total is printed below, that.")
           .Column("host_ns", &SummaryTableRow::host_ns, Unit::kNanoseconds,
@@ -227,6 +232,7 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
     table.tool = of.tool;
     if (!of.title.empty()) table.title = of.title;
     table.shows_gpu = of.has_device;
+    table.one_by_one = of.is_one_by_one;
     std::vector<const SummaryTotalRow*> rows;
     for (const SummaryTotalRow& row : totals)
       if (row.summary == table.summary) {

@@ -75,6 +75,11 @@ bool AnswersRequest(std::string_view line) {
 }  // namespace
 
 void LogReader::Line(std::string_view line) {
+  if (measured.Line(line)) {
+    ++lines_;
+    ++(fenced_ ? fenced_rows_ : rows_);
+    return;
+  }
   if (const std::string dated = WithDateFirst(line); !dated.empty()) return Line(dated);
   if (summaries.Line(line)) {
     ++lines_;

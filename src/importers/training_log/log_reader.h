@@ -14,6 +14,7 @@
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
+#include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/nvidia_smi/monitor_log.h"
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/serving_log/serving_lines.h"
@@ -91,6 +92,7 @@ class LogReader {
 
   nvidia_smi::TableReader tables;
   nvidia_smi::MonitorReader monitors;
+  nsight_compute::MeasuredLinesReader measured;
   summary_table::SummaryLinesReader summaries;
   serving_log::ServingLinesReader servers;
   OtherLinesReader others;

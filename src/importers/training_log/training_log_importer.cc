@@ -13,6 +13,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/bytes/lines.h"
+#include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/frameworks/device_lines.h"
 #include "src/importers/training_log/lines/log_line.h"
@@ -115,6 +116,15 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                                            kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
   if (reader.quotes()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+  // A program that is measured kernel by kernel has no pace of its own.
+  if (auto measured = reader.measured.Finish(); !measured.empty()) {
+    if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+    std::vector<SummaryTable> summaries = reader.summaries.Finish();
+    for (SummaryTable& table : measured) summaries.push_back(std::move(table));
+    return SummaryTrace(source, std::move(summaries));
+  }
+  if (const auto lacks = reader.measured.WithoutKernels(); lacks && log.empty() && serving.empty() && !tables)
+    throw WrongKind(source.name(), lacks->what, lacks->next_step);
   if (log.iterations.empty() && !serving.empty()) {
     Trace trace;
     if (tables) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
@@ -194,7 +204,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 }  // namespace
 
 constinit const Importer kTrainingLogImporter = {
-    .in_list = "output of a training run or of a server",
+    .in_list = "output of a training run, of a server or of Nsight Compute",
     .extensions = ".log .out .txt",
     .more_extensions = "",
     .fits =
