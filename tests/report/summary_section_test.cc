@@ -58,5 +58,19 @@ TEST(SummarySection, CallsAlone) {
               HasSubstr("hipMemcpy takes 90.0 % of the time that it lists of calls (1 call);"));
 }
 
+test::Row Measured(test::Row row) {
+  row.insert({{"one_by_one", int64_t{1}}, {"kernels", int64_t{14}}, {"kernel_names", int64_t{4}}});
+  return row;
+}
+
+TEST(SummarySection, OfKernelsThatWereMeasuredOneByOneIdleTimeIsUnknown) {
+  const std::string text = TextOf({Measured(Kernel(6e8))});
+  EXPECT_THAT(text, HasSubstr("14 launches of 4 kernels, measured one by one by nvprof, so that idle time is "
+                              "unknown: saxpy takes 60.0 % of their 1.00 s (7 of them);"));
+  EXPECT_THAT(text, HasSubstr("each kernel was measured alone"));
+  EXPECT_THAT(TextOf({Measured({{"shows_gpu", int64_t{1}}})}),
+              HasSubstr("14 launches of 4 kernels, measured one by one by nvprof without their times;"));
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -41,6 +41,27 @@ std::string CutName(std::string name) {
   return name;
 }
 
+bool IsOneByOne(const SummaryCells& cells) {
+  return cells.Has("one_by_one") && cells.Number("one_by_one") > 0;
+}
+
+// "14 launches of 4 kernels, measured one by one by Nsight Compute, so that idle time is unknown: saxpy takes
+// 80.0 % of their 1.20 ms (3 of them)".
+std::string OneByOneText(const SummaryCells& cells, size_t tables) {
+  const bool one = cells.Number("kernels") == 1, one_name = cells.Number("kernel_names") == 1;
+  std::string text = fmt::format("{} launch{} of {} kernel{}, measured one by one by {}",
+                                 cells.Count("kernels"), one ? "" : "es", cells.Count("kernel_names"),
+                                 one_name ? "" : "s", cells.Text("tool", Unit::kText));
+  if (tables > 1) text = fmt::format("{} profiles, the longest: {}", tables, text);
+  if (!cells.Has("main_share") || !cells.Has("device_ns")) return text + " without their times";
+  const std::string name = CutName(cells.Text("main_name", Unit::kText));
+  text += ", so that idle time is unknown: ";
+  if (one_name) return text + fmt::format("{}, {}", name, cells.Time("device_ns"));
+  return text + fmt::format("{} takes {} of their {} ({} of them)", name,
+                            cells.Text("main_share", Unit::kRatio), cells.Time("device_ns"),
+                            cells.Count("main_calls"));
+}
+
 std::string MainText(const SummaryCells& cells) {
   if (!cells.Has("main_name")) return "it lists no time";
   const std::string kind = cells.Text("main_kind", Unit::kText);
@@ -67,6 +88,7 @@ const ReportTable* SummaryAlone(const ReportModel& model) {
 
 std::string SummaryText(const ReportTable& summary) {
   const SummaryCells cells(summary, LongestOf(summary));
+  if (IsOneByOne(cells)) return OneByOneText(cells, summary.total_rows);
   std::string text = fmt::format("A summary by {}, not a trace", cells.Text("tool", Unit::kText));
   if (summary.total_rows > 1) {
     text = fmt::format("{} summaries by {}, no trace; the longest", summary.total_rows,
@@ -100,7 +122,10 @@ std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportMod
   add("Launches on the Host", "launch_ns", "launches");
   add("Waits for the GPU", "wait_ns", "waits");
   add("Allocations", "allocation_ns", "allocations");
-  labels.emplace_back("Unknown", "idle time, steps, and what overlaps: totals have no timeline");
+  labels.emplace_back(
+      "Unknown", IsOneByOne(cells) ? "idle time, copies, and what overlaps: each kernel was measured alone, "
+                                     "at clocks that the profiler set"
+                                   : "idle time, steps, and what overlaps: totals have no timeline");
   return labels;
 }
 
