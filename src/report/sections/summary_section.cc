@@ -48,10 +48,12 @@ bool IsOneByOne(const SummaryCells& cells) {
 // "14 launches of 4 kernels, measured one by one by Nsight Compute, so that idle time is unknown: saxpy takes
 // 80.0 % of their 1.20 ms (3 of them)".
 std::string OneByOneText(const SummaryCells& cells, size_t tables) {
+  const std::string tool = cells.Text("tool", Unit::kText);
   const bool one = cells.Number("kernels") == 1, one_name = cells.Number("kernel_names") == 1;
-  std::string text = fmt::format("{} launch{} of {} kernel{}, measured one by one by {}",
-                                 cells.Count("kernels"), one ? "" : "es", cells.Count("kernel_names"),
-                                 one_name ? "" : "s", cells.Text("tool", Unit::kText));
+  std::string text =
+      one ? fmt::format("One launch of a kernel, measured alone by {}", tool)
+          : fmt::format("{} launches of {} kernel{}, measured one by one by {}", cells.Count("kernels"),
+                        cells.Count("kernel_names"), one_name ? "" : "s", tool);
   if (tables > 1) text = fmt::format("{} profiles, the longest: {}", tables, text);
   if (!cells.Has("main_share") || !cells.Has("device_ns")) return text + " without their times";
   const std::string name = CutName(cells.Text("main_name", Unit::kText));
