@@ -82,5 +82,23 @@ TEST(TrainingPace, OfTokensPerSecondAloneAFallIsEnough) {
   EXPECT_FALSE(rates({100, 100, 100, 100, 100, 100, 100, 100, 100, 100}));
 }
 
+TEST(TrainingPace, IterationsThatTakeLongerAndLonger) {
+  const std::vector<double> growing = {100, 150, 200, 250, 300};
+  const auto growth = FindPaceGrowth(Log(growing));
+  ASSERT_TRUE(growth);
+  EXPECT_NEAR(growth->early_ns, 100e6, 3e6);
+  EXPECT_NEAR(growth->late_ns, 300e6, 3e6);
+  EXPECT_NEAR(growth->lost_ns, 40 * 500e6, 1e9);
+  EXPECT_FALSE(FindPaceGrowth(Log({100, 200, 200, 300, 300}))) << "steps of a schedule";
+  EXPECT_FALSE(FindPaceGrowth(Log({100, 110, 120, 130, 140}))) << "not twice as long";
+  EXPECT_FALSE(FindPaceGrowth(Log({300, 250, 200, 150, 100})));
+  std::vector<TrainingLogRow> few = Log(growing);
+  few.resize(19);
+  EXPECT_FALSE(FindPaceGrowth(few));
+  std::vector<TrainingLogRow> twice = Log(growing);
+  for (size_t i = 100; i < twice.size(); ++i) twice[i].attempt = 1;
+  EXPECT_FALSE(FindPaceGrowth(twice));
+}
+
 }  // namespace
 }  // namespace dladvisor

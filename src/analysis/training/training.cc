@@ -102,6 +102,11 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
       row.slow_stretches_lost_ns = shifts->lost_ns;
     }
   }
+  if (const auto growth = FindPaceGrowth(log)) {
+    row.early_ns = growth->early_ns;
+    row.late_ns = growth->late_ns;
+    row.growth_lost_ns = growth->lost_ns;
+  }
   const auto first_of = [](const TrainingLogRow& line) {
     return line.iteration - std::min(line.covers.value_or(1), line.iteration) + 1;
   };
@@ -291,6 +296,13 @@ const RelationOf<TrainingRow>& TrainingRelation() {
                   "That of the slowest.")
           .Column("slow_stretches_lost_share", &TrainingRow::slow_stretches_lost_share, Unit::kRatio,
                   "What these take over the pace of the fastest, of the time of all.")
+          .Column(
+              "early_ns", &TrainingRow::early_ns, Unit::kNanoseconds,
+              "Of lines with the same batch, the median iteration of the first fifth; unknown unless each "
+              "fifth is slower than the one before, and the last takes twice as long and more.")
+          .Column("late_ns", &TrainingRow::late_ns, Unit::kNanoseconds, "That of the last fifth.")
+          .Column("growth_lost_ns", &TrainingRow::growth_lost_ns, Unit::kNanoseconds,
+                  "What iterations take over that of the first fifth.")
           .Column("world_size", &TrainingRow::world_size, Unit::kCount, "GPUs of the job.")
           .Column("tensor_parallel", &TrainingRow::tensor_parallel, Unit::kCount, "GPUs that share layers.")
           .Column("pipeline_parallel", &TrainingRow::pipeline_parallel, Unit::kCount, "Pipeline stages.")

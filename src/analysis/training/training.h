@@ -30,7 +30,8 @@ struct TrainingRow {
   std::optional<int64_t> epoch_ends, flushed_iterations, other_lines;
   std::optional<int64_t> skipped, nan, slow_lines;
   std::optional<double> slow_ns, fast_stretch_ns, slow_stretch_ns, slow_stretches_lost_ns,
-      fast_stretch_tokens_per_second, slow_stretch_tokens_per_second, slow_stretches_lost_share;
+      fast_stretch_tokens_per_second, slow_stretch_tokens_per_second, slow_stretches_lost_share, early_ns,
+      late_ns, growth_lost_ns;
   std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,
       micro_batch, global_batch, micro_batches, seq_length;
   std::optional<std::string> precision, recompute;

@@ -15,6 +15,9 @@ namespace {
 constexpr size_t kLeastLinesOfStretch = 20, kMostStretches = 20, kLeastStretches = 5;
 // Nine lines in ten of one stretch are slower than nine in ten of the other, and by a quarter.
 constexpr double kLow = 0.1, kHigh = 0.9, kLeastRatio = 1.25;
+// Parts of a log that show a growth, each of so many lines and more, each slower than the one before by this.
+constexpr size_t kPartsOfGrowth = 5, kLeastLinesOfPart = 4;
+constexpr double kGrowsByPart = 1.03, kGrowsInAll = 2;
 
 struct Line {
   double ns;  // of one iteration
@@ -58,8 +61,8 @@ std::vector<Line> LinesOf(const std::vector<TrainingLogRow>& log) {
   return lines;
 }
 
-std::vector<Stretch> StretchesOf(const std::vector<Line>& lines) {
-  const size_t count = std::min(kMostStretches, lines.size() / kLeastLinesOfStretch);
+// As many parts of about as many lines.
+std::vector<Stretch> StretchesOf(const std::vector<Line>& lines, size_t count) {
   std::vector<Stretch> stretches;
   for (size_t i = 0; i < count; ++i) {
     std::vector<double> times;
@@ -77,7 +80,9 @@ std::vector<Stretch> StretchesOf(const std::vector<Line>& lines) {
 }  // namespace
 
 std::optional<PaceShifts> FindPaceShifts(const std::vector<TrainingLogRow>& log) {
-  const std::vector<Stretch> stretches = StretchesOf(LinesOf(log));
+  const std::vector<Line> lines = LinesOf(log);
+  const std::vector<Stretch> stretches =
+      StretchesOf(lines, std::min(kMostStretches, lines.size() / kLeastLinesOfStretch));
   const bool of_tokens =
       std::ranges::none_of(log, [](const TrainingLogRow& row) { return row.elapsed_ns.has_value(); });
   if (stretches.size() < kLeastStretches) return std::nullopt;
@@ -98,6 +103,25 @@ std::optional<PaceShifts> FindPaceShifts(const std::vector<TrainingLogRow>& log)
   }
   shifts.lost_share = all > 0 ? shifts.lost_ns / all : 0;
   return shifts;
+}
+
+std::optional<PaceGrowth> FindPaceGrowth(const std::vector<TrainingLogRow>& log) {
+  const auto times = [](const TrainingLogRow& row) { return row.elapsed_ns.has_value(); };
+  const auto starts_again = [&](const TrainingLogRow& row) { return row.attempt != log.front().attempt; };
+  if (std::ranges::none_of(log, times) || std::ranges::any_of(log, starts_again)) return std::nullopt;
+  const std::vector<Line> lines = LinesOf(log);
+  if (lines.size() < kPartsOfGrowth * kLeastLinesOfPart) return std::nullopt;
+  const std::vector<Stretch> parts = StretchesOf(lines, kPartsOfGrowth);
+  const auto grows = [](const Stretch& part, const Stretch& next) {
+    return next.median >= kGrowsByPart * part.median;
+  };
+  for (size_t i = 1; i < parts.size(); ++i)
+    if (!grows(parts[i - 1], parts[i])) return std::nullopt;
+  const Stretch &first = parts.front(), &last = parts.back();
+  if (last.low <= first.high || last.median < kGrowsInAll * first.median) return std::nullopt;
+  PaceGrowth growth{first.median, last.median, 0};
+  for (const Line& line : lines) growth.lost_ns += std::max(line.ns - first.median, 0.0) * line.covers;
+  return growth;
 }
 
 }  // namespace dladvisor

@@ -92,6 +92,7 @@ void LogReader::Line(std::string_view line) {
     if (records_.evaluated()) general_.Evaluation();
     return;
   }
+  if (const auto step = spread_.Line(line)) Count(general_.Line(*step));
   if (Trim(line).empty()) return;
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;

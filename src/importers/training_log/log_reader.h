@@ -36,6 +36,7 @@
 #include "src/importers/training_log/steps/general_lines.h"
 #include "src/importers/training_log/steps/pass_bars.h"
 #include "src/importers/training_log/steps/record_lines.h"
+#include "src/importers/training_log/steps/spread_lines.h"
 #include "src/importers/training_log/steps/step_lines.h"
 #include "src/trace/trace.h"
 
@@ -115,6 +116,7 @@ class LogReader {
   StepLinesReader steps_;
   GeneralLinesReader general_;
   RecordLinesReader records_;
+  SpreadLinesReader spread_;
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
   EpochClockReader epoch_clock_;

@@ -23,12 +23,13 @@ constexpr int64_t kLongestEvent = int64_t{86'400} * 1'000'000'000;
 
 #define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
 
-// "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, "[10/05
-// 20:31:36]" and glog's "I0731 06:15:00.67", of any year: as ISO writes it, "" for none.
+// "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, rich's "[04/12/24
+// 16:46:13]", "[10/05 20:31:36]" and glog's "I0731 06:15:00.67", of any year: as ISO writes it, "" for none.
 std::string LastSlashedTime(std::string_view text) {
   static const RE2 year_first(R"((?:^|[^\d/.])(\d{4})[/.](\d{2})[/.](\d{2})[ T,-]{1,3})" CLOCK),
       year_last(R"((?:^|[^\d/])(\d{2})/(\d{2})/(\d{4})[ T,-]{1,3})" CLOCK),
-      no_year(R"(^\[(\d{2})/(\d{2}) )" CLOCK), glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
+      short_year(R"(^\[(\d{2})/(\d{2})/(\d{2}) )" CLOCK), no_year(R"(^\[(\d{2})/(\d{2}) )" CLOCK),
+      glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
   std::string year, month, day, clock;
   if (text.find(':') == std::string_view::npos) return {};
   if (text.find_first_of("/.") != std::string_view::npos) {
@@ -36,6 +37,7 @@ std::string LastSlashedTime(std::string_view text) {
     while (RE2::FindAndConsume(&rest, year_first, &year, &month, &day, &clock)) continue;
     if (clock.empty())
       while (RE2::FindAndConsume(&rest, year_last, &month, &day, &year, &clock)) continue;
+    if (clock.empty() && RE2::PartialMatch(text, short_year, &month, &day, &year, &clock)) year = "20" + year;
     if (month > "12") std::swap(month, day);
   }
   if (clock.empty() && (RE2::PartialMatch(text, no_year, &month, &day, &clock) ||
