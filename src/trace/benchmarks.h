@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What benchmarks of others measured: collectives over the links between GPUs, a server under requests, and
-// how fast a model reads and generates.
+// What benchmarks measured: collectives over the links between GPUs, a server under requests, how fast a
+// model reads and generates, and tables of one's own.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace dladvisor {
 
@@ -49,6 +50,30 @@ struct GenerationTest {
   int64_t prompt_tokens = 0, generated_tokens = 0;
   double model_bytes = 0;  // 0 where not said
   double tokens_per_s = 0;
+};
+
+// A performance summary of TensorRT's trtexec. Times are means of one inference.
+struct EngineTest {
+  double queries_per_s = 0;
+  int64_t batch = 0;          // samples of a query; 0 where not said
+  std::string precision;      // "FP32+FP16"; "" where not said
+  std::optional<bool> graph;  // whether it runs as a CUDA graph
+  std::optional<double> latency_ns, enqueue_ns, upload_ns, compute_ns, download_ns;
+  std::optional<double> wall_ns, all_compute_ns;  // of all of them
+};
+
+struct ResultRow {
+  std::vector<std::string> values;  // of the settings
+  double result = 0;                // 0 where it has none
+};
+
+// A table of results that a benchmark of one's own wrote.
+struct ResultTable {
+  std::string measure;                // the column of the results
+  bool rate = false;                  // that more of it is better
+  std::vector<std::string> settings;  // their columns; "" where each value has a column of results
+  std::vector<ResultRow> rows;
+  int64_t failed = 0;  // of these the ones that did not succeed
 };
 
 }  // namespace dladvisor

@@ -77,6 +77,8 @@ struct ProgramOutput {
   std::vector<TransferTest> transfers;
   std::vector<RequestBenchmark> benchmarks;
   std::vector<GenerationTest> generations;
+  std::vector<EngineTest> engines;
+  std::optional<ResultTable> results;
   bool on_host = false;         // that it says that it computes on the CPU, beside these
   int64_t skipped_batches = 0;  // for want of memory
   int64_t full_memories = 0;    // lines that tell of a GPU without room
@@ -87,7 +89,9 @@ struct ProgramOutput {
   bool timed() const {
     return !parts.empty() || data.lines > 0 || communication.lines > 0 || collection.lines > 0;
   }
-  bool measured() const { return !transfers.empty() || !benchmarks.empty() || !generations.empty(); }
+  bool measured() const {
+    return !transfers.empty() || !benchmarks.empty() || !generations.empty() || !engines.empty() || results;
+  }
   bool empty() const {
     return !timed() && !measured() && figures.empty() && skipped_batches == 0 && error.empty();
   }

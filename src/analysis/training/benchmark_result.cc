@@ -9,7 +9,9 @@
 #include "engine/base/value.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/hardware/gpu_peak.h"
+#include "src/analysis/training/engine_test.h"
 #include "src/analysis/training/generation_test.h"
+#include "src/analysis/training/result_effect.h"
 
 namespace dladvisor {
 namespace {
@@ -173,7 +175,12 @@ std::string MeasuredText(const ProgramOutput& output) {
         output.transfers.size() > 1 ? fmt::format(", the fastest of {} tables", output.transfers.size())
                                     : "");
   }
-  if (output.benchmarks.empty()) return GenerationText(output.generations);
+  if (output.benchmarks.empty()) {
+    for (const std::string& text :
+         {GenerationText(output.generations), EnginesText(output.engines), ResultsText(output.results)})
+      if (!text.empty()) return text;
+    return {};
+  }
   const RequestBenchmark& shown = *std::ranges::max_element(output.benchmarks, {}, AllWaits);
   std::string text;
   if (shown.requests > 0)

@@ -93,11 +93,13 @@ void LogReader::Line(std::string_view line) {
     return;
   }
   if (const auto step = spread_.Line(line)) Count(general_.Line(*step));
+  results_.Line(line);
   if (Trim(line).empty()) return;
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
   transfers_.Line(line);
-  if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || functions_.Line(line))
+  if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
+      functions_.Line(line))
     return;
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
@@ -258,6 +260,7 @@ ProgramOutput LogReader::Program() const {
   output.benchmarks = benchmarks_.Finish();
   for (const RequestBenchmark& report : perf_reports_.Finish()) output.benchmarks.push_back(report);
   output.generations = generations_.Finish();
+  output.engines = engines_.Finish();
   // The client's own bar counts the requests of the result.
   for (const RequestBenchmark& result : output.benchmarks)
     std::erase_if(output.parts, [&](const ProgramPart& part) {
@@ -268,6 +271,7 @@ ProgramOutput LogReader::Program() const {
   others.AddTo(output);
   functions_.AddTo(output);
   if (!output.generations.empty()) output.program = "llama-bench";
+  if (!output.engines.empty()) output.program = "TensorRT's trtexec";
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"
                      : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"
@@ -280,6 +284,13 @@ ProgramOutput LogReader::Program() const {
   // A document tells of errors of others; behind one that stands far above a program went on.
   const bool over = output.error == end_.error() && lines_ - end_.error_line() > kLinesOfError;
   if (!output.timed() && (document_ || over)) output.error.clear();
+  return output;
+}
+
+ProgramOutput LogReader::Results() const {
+  ProgramOutput output;
+  output.results = results_.Finish();
+  if (output.results) output.program = "a benchmark";
   return output;
 }
 

@@ -10,9 +10,11 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/engine_lines.h"
 #include "src/importers/benchmark_log/generation_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/benchmark_log/result_table.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
 #include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/nvidia_smi/monitor_log.h"
@@ -83,6 +85,8 @@ class LogReader {
 
   // What a program that is no training shows of its time; empty where nothing.
   ProgramOutput Program() const;
+  // The results that its tables have; empty where they are none.
+  ProgramOutput Results() const;
 
   int64_t lines() const { return lines_; }
 
@@ -131,6 +135,8 @@ class LogReader {
   benchmark_log::RequestLinesReader benchmarks_;
   benchmark_log::GenerationLinesReader generations_;
   benchmark_log::PerfReportReader perf_reports_;
+  benchmark_log::EngineLinesReader engines_;
+  benchmark_log::ResultTableReader results_;
   RunEndReader end_;
   ProgramTimeReader program_;
   FunctionTablesReader functions_;

@@ -167,6 +167,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
         "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_api_sum REPORT.nsys-rep, or rocprofv3 --stats "
         "--kernel-trace --hip-trace");
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
+  if (log.empty() && !tables && program.empty() && serving.empty()) program = reader.Results();
   if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
     if (const std::string_view lacks = reader.LacksOfBenchmarks(); !lacks.empty())

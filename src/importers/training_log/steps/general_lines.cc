@@ -129,8 +129,10 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                                    "time per batch", "time iter", "time step", "sec per step", "s per step",
                                    "sec iter", "sec step"})) {
       if (number > 0) step.step_time = number * scale;
-    } else if (step.step && unit == Unit::kSeconds && Ends(name, {"step", "iter", "iteration", "batch"})) {
-      if (number > 0) step.step_time = number * scale;  // "Step 0040 | Loss 2.1 | Step 206.9ms"
+    } else if (step.step && unit == Unit::kSeconds && !value.whole &&
+               Ends(name, {"step", "iter", "iteration", "batch"})) {
+      // "Step 0040 | Loss 2.1 | Step 206.9ms", and not "Step: 1s9ms", of a bar's last batch.
+      if (number > 0) step.step_time = number * scale;
     } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it", "ms per step",
                                                   "ms per iter", "ms per iteration", "ms per batch"})) {
       if (number > 0) step.step_time = number * 1e-3;
