@@ -318,6 +318,11 @@ TEST(StepDetection, WarmUpIsAnOutlierAtTheStart) {
   EXPECT_EQ(WarmupOf({249, 60, 80, 100, 120, 140}), 1u);
   EXPECT_EQ(WarmupOf({900, 100}), 0u) << "of two steps none can be called warm-up";
   EXPECT_EQ(WarmupOf({900, 100, 100}), 1u);
+  std::vector<Ns> many(20, 100);
+  many[1] = 2000;
+  EXPECT_EQ(WarmupOf(many), 2u) << "what is made at its first use";
+  many[15] = 1000;
+  EXPECT_EQ(WarmupOf(many), 0u) << "it recurs";
 }
 
 // As of an elimination, whose rows become fewer.

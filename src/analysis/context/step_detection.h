@@ -41,7 +41,8 @@
 // Warm-up: leading steps longer than the median of the later ones by more than 5 robust standard deviations
 // (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than
 // their median by more than 20 % (work launched before the profile began, autotuning); at most a third of the
-// steps. They are excluded.
+// steps. And the steps up to one of the first five that takes ten times the median and three times what any
+// later one does: what is made at its first use. They are excluded.
 #pragma once
 
 #include <map>

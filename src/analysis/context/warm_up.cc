@@ -54,6 +54,23 @@ bool Shrink(std::span<const Step> steps) {
   return true;
 }
 
+// How many of the first steps end with one that does at its first use what none does later: far longer than
+// all behind it. 0 where none does.
+size_t FirstUses(std::span<const Step> steps) {
+  constexpr size_t kFirst = 5, kLeastBehind = 10;
+  constexpr double kFarLonger = 10, kOfOthers = 3;
+  if (steps.size() < kFirst + kLeastBehind) return 0;
+  const std::vector<double> lengths = LengthsOf(steps);
+  std::vector<double> all = lengths;
+  const double median = Median(all);
+  double behind = *std::ranges::max_element(lengths.begin() + kFirst, lengths.end());
+  for (size_t i = kFirst; i > 0; --i) {
+    if (lengths[i - 1] > kFarLonger * median && lengths[i - 1] > kOfOthers * behind) return i;
+    behind = std::max(behind, lengths[i - 1]);
+  }
+  return 0;
+}
+
 }  // namespace
 
 void MarkWarmup(std::vector<Step>& steps) {
@@ -73,6 +90,7 @@ void MarkWarmup(std::vector<Step>& steps) {
   const auto length = [&](size_t i) { return static_cast<double>(steps[i].time.length()); };
   if (count > least && Shrink(all.subspan(count)))
     while (count > least && length(count - 1) <= 1.2 * length(count)) --count;
+  count = std::max(count, FirstUses(all));
   for (size_t i = 0; i < count; ++i) steps[i].warmup = true;
 }
 
