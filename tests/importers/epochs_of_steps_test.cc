@@ -53,6 +53,23 @@ TEST(StepLines, AnEpochsFirstStepIsOne) {
   EXPECT_EQ(log.iterations[11].covers, 10);
 }
 
+// Means that an epoch's slow first step is part of, of too few decimals for their differences.
+TEST(StepLines, MeansAreWithoutTheFirstStep) {
+  std::string text;
+  for (int step = 0; step < 300; step += 10)
+    text += fmt::format("Epoch: [0][{}/300]\tTime {} ({:.3f})\tData {} ({:.3f})\tLoss 2.1 (2.0)\n", step,
+                        step == 0 ? 9.0 : 0.4, (9.0 + 0.4 * step) / (step + 1), step == 0 ? 4.0 : 0.0,
+                        4.0 / (step + 1));
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 30u);
+  ASSERT_EQ(log.timers.size(), 30u);
+  EXPECT_NEAR(log.timers[0].ns.value_or(0), 4e9, 1e6);
+  for (size_t row = 1; row < 30; ++row) {
+    EXPECT_LT(log.timers[row].ns.value_or(1e9), 2e6) << row;
+    EXPECT_NEAR(*log.iterations[row].elapsed_ns, 0.4e9, 0.02e9) << row;
+  }
+}
+
 TEST(StepLines, OfSeveralStartsEachBeginsAnew) {
   std::string text = "AMP not enabled. Training in float32.\n";
   for (int start = 0; start < 4; ++start)

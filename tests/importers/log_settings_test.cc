@@ -276,5 +276,21 @@ TEST(Settings, DataParallelIsOneClassOfThatEnd) {
       << "Paddle's, which has a process for each GPU";
 }
 
+// Also within a document, where it is the log of one run.
+TEST(LogSettings, EmptyMemoryOfTheGpuTellsOfTheCpu) {
+  const auto text = [](double last) {
+    std::string lines = "# GCN\n```\n";
+    for (int step = 0; step < 60; ++step)
+      lines += fmt::format("Epoch 00000 | Step {:05} | Loss 1.9 | Time 0.98 | GPU {:.1f} MB\n", step,
+                           step == 59 ? last : 0.0);
+    return lines + "```\n";
+  };
+  const TrainingLog log = ReadTrainingLog(text(0));
+  EXPECT_EQ(log.iterations.size(), 60u);
+  EXPECT_EQ(log.settings.at("device"), "cpu");
+  EXPECT_EQ(log.settings.at("gpu"), "empty");
+  EXPECT_FALSE(ReadTrainingLog(text(812.5)).settings.contains("device"));
+}
+
 }  // namespace
 }  // namespace dladvisor

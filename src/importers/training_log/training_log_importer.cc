@@ -92,6 +92,9 @@ Trace SummaryTrace(ByteSource& source, std::vector<SummaryTable> tables) {
 constexpr const char* kQuotes = "a document that quotes lines of logs, not a log";
 constexpr const char* kSaveAlone = "save what the program printed to a file of its own";
 
+// Lines of steps of one training, from which on what a document quotes is its log.
+constexpr size_t kStepsOfLog = 50;
+
 // More lines for each number than any table has: other output, with a table at the start of each job.
 constexpr size_t kMostLinesOfNumber = 10;
 
@@ -115,7 +118,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
                       (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
                                            kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
-  if (reader.quotes()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+  if (reader.quotes() && log.iterations.size() < kStepsOfLog)
+    throw WrongKind(source.name(), kQuotes, kSaveAlone);
   // A program that is measured kernel by kernel has no pace of its own.
   if (auto measured = reader.measured.Finish(); !measured.empty()) {
     if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);

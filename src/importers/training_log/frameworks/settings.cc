@@ -326,8 +326,29 @@ void KeepGpuOfTensorFlow(bool trains, std::map<std::string, std::string>& settin
     gpu->second = "none";
 }
 
+// "Step 00020 | Loss 1.9194 | GPU 0.0 MB": PyTorch's allocator, which has something wherever a GPU computes.
+void SettingsReader::TakeGpuMemory(std::string_view line, std::map<std::string, std::string>& settings) {
+  constexpr int64_t kLeastEmpty = 20;
+  static const RE2 memory(
+      R"((?i)\b(?:step|iter\w*|batch)\W{1,3}\d.*\bGPU(?:[ _]?mem\w*)?[ :=]{1,3}(\d+(?:\.\d+)?) ?Mi?B\b)");
+  double used = 0;
+  if (filled_ || line.size() > 512 || line.find("GPU") == std::string_view::npos ||
+      !RE2::PartialMatch(line, memory, &used))
+    return;
+  const auto gpu = settings.find("gpu");
+  if (used > 0) {
+    filled_ = true;
+    if (gpu == settings.end() || gpu->second != "empty") return;
+    settings.erase(gpu);
+    settings.erase("device");
+  } else if (++empty_ == kLeastEmpty && settings.try_emplace("device", "cpu").first->second == "cpu") {
+    settings.try_emplace("gpu", "empty");
+  }
+}
+
 void SettingsReader::Line(std::string_view line, std::map<std::string, std::string>& settings) {
   TakeDevice(line, settings);
+  TakeGpuMemory(line, settings);
   TakeSlowPath(line, settings);
   // "episode=880.0000 return=-115.7152", of a training that plays.
   static const RE2 plays(

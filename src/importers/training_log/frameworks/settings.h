@@ -2,6 +2,7 @@
 // Arguments of a training as its log prints them: parallel sizes, batch sizes, precision, recomputation.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,8 +17,12 @@ class SettingsReader {
   void Line(std::string_view line, std::map<std::string, std::string>& settings);
 
  private:
+  void TakeGpuMemory(std::string_view line, std::map<std::string, std::string>& settings);
+
   std::string section_;  // of DeepSpeed's configuration, where it is one to offload
   bool half_ = false;    // half precision is named
+  int64_t empty_ = 0;    // lines of steps by which a GPU's memory is empty
+  bool filled_ = false;  // that one has a GPU's memory in use
 };
 
 // That TensorFlow finds no CUDA tells of the training's device only where TensorFlow `trains`, and no line

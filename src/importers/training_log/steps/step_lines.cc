@@ -295,16 +295,20 @@ void ProgramLinesReader::Field(int kind, double value) {
 }
 
 // The mean of the lines since the last one, from means since the epoch began.
-std::optional<double> ProgramLinesReader::SinceLast(std::optional<double> mean, double sum) const {
+std::optional<double> ProgramLinesReader::SinceLast(std::optional<double> mean, double sum,
+                                                    double first) const {
   if (!mean) return std::nullopt;
   const bool same = running_.epoch == epoch_ && step_ > running_.steps;
   const int64_t steps = same ? running_.steps : 0;
   const double value =
       (*mean * static_cast<double>(step_) - (same ? sum : 0)) / static_cast<double>(step_ - steps);
   const double error = kDecimals * static_cast<double>(step_ + steps) / static_cast<double>(step_ - steps);
-  // Of means that grow too coarse for their differences the mean itself: what the line's own step took may be
-  // far from what the others did.
-  return value > 0 && error <= kMostError * value ? value : *mean;
+  if (value > 0 && error <= kMostError * value) return value;
+  // Of means that grow too coarse for their differences the mean since the epoch's first line, whose step
+  // may have waited long: what the line's own step took may be far from what the others did.
+  if (!same) return *mean;
+  return std::max(
+      0.0, (*mean * static_cast<double>(step_) - first) / static_cast<double>(step_ - running_.first_steps));
 }
 
 // The first line of each epoch, for the times of lines; where lines print times, those that do.
@@ -383,10 +387,10 @@ void ProgramLinesReader::EndStep() {
   std::optional<double> waited = input;
   if (mean && row.elapsed_ns && step_ > 0) {
     const double printed = *row.elapsed_ns / kNsPerSecond;
-    row.elapsed_ns = SinceLast(mean, running_.time).value_or(printed) * kNsPerSecond;
-    if (input) waited = SinceLast(mean_input, running_.input).value_or(*input);
-    running_ = {*mean * static_cast<double>(step_), mean_input.value_or(0) * static_cast<double>(step_),
-                step_, epoch_};
+    if (const double since = SinceLast(mean, running_.time, running_.first_time).value_or(printed); since > 0)
+      row.elapsed_ns = since * kNsPerSecond;
+    if (input) waited = SinceLast(mean_input, running_.input, running_.first_input).value_or(*input);
+    running_.Take(*mean, mean_input.value_or(0), step_, epoch_);
   }
   // Times of lines count where no time is printed, or one of few digits beside fine ones of lines.
   if (row.time_ns && follows && last_time_ns_ && *row.time_ns > *last_time_ns_ &&

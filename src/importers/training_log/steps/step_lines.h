@@ -29,16 +29,26 @@ class ProgramLinesReader {
   TrainingLog Finish();
 
  private:
-  // Sums of what a line prints as a mean since the epoch began.
+  // Sums of what a line prints as a mean since the epoch began, and those of the epoch's first line.
   struct Running {
-    double time = 0, input = 0;
-    int64_t steps = 0, epoch = -1;
+    double time = 0, input = 0, first_time = 0, first_input = 0;
+    int64_t steps = 0, first_steps = 0, epoch = -1;
+
+    void Take(double mean_time, double mean_input, int64_t step, int64_t of_epoch) {
+      const bool begins = epoch != of_epoch || step <= steps;
+      const auto count = static_cast<double>(step);
+      const Running before = *this;
+      *this = {mean_time * count, mean_input * count, 0, 0, step, step, of_epoch};
+      first_time = begins ? time : before.first_time;
+      first_input = begins ? input : before.first_input;
+      first_steps = begins ? step : before.first_steps;
+    }
   };
 
   bool Head(const Form& form, std::string_view line);
   void Fields(std::string_view text);
   void Field(int kind, double value);
-  std::optional<double> SinceLast(std::optional<double> mean, double sum) const;
+  std::optional<double> SinceLast(std::optional<double> mean, double sum, double first) const;
   bool TimeAfterEpoch(std::string_view line);
   void LoadingAfterEpoch(std::string_view line);
   bool IsOfNewEpoch(const TrainingIteration& row);
