@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -398,6 +399,35 @@ TEST(Idle, TooManyUnknownLaunchesHideStarvation) {
     EXPECT_EQ(At(timeline.ledger, Bucket::kUnknown), 100);
     EXPECT_EQ(timeline.has_launches, known > 400) << known;
   }
+}
+
+// A gap of 20 ms before the kernel "Conv2D" of TensorFlow's timeline, which holds no calls.
+GpuTimeline GapWithoutCalls(const char* format, std::string_view range, Ns start, Ns end) {
+  constexpr Ns kMs = 1'000'000;
+  TraceBuilder b;
+  b.trace.format = format;
+  b.Kernel(0, kMs, "MatMul", 0);
+  b.Range(start * kMs, end * kMs, range);
+  b.Kernel(21 * kMs, 22 * kMs, "Conv2D", 0);
+  const Context context = test::ContextOf(b.trace);
+  return ComputeTimelines(context).at(0);
+}
+
+TEST(Idle, AnOperatorThatLastsAsLongExplainsAGapWithoutCalls) {
+  const GpuTimeline first_use = GapWithoutCalls("timeline", "Conv2D", 2, 22);
+  EXPECT_EQ(At(first_use.ledger, Bucket::kCompilation), 19'000'000);
+  EXPECT_EQ(At(first_use.ledger, Bucket::kUnknown), 1'000'000);
+  EXPECT_TRUE(first_use.captured[static_cast<size_t>(Bucket::kCompilation)]);
+  EXPECT_FALSE(first_use.captured[static_cast<size_t>(Bucket::kInput)]);
+  for (const char* input : {"IteratorGetNext", "QueueDequeueManyV2", "ReaderReadV2"})
+    EXPECT_EQ(At(GapWithoutCalls("timeline", input, 1, 21).ledger, Bucket::kInput), 20'000'000) << input;
+}
+
+TEST(Idle, OtherOperatorsLeaveAGapWithoutCallsUnexplained) {
+  const auto unknown = [](const GpuTimeline& t) { return At(t.ledger, Bucket::kUnknown); };
+  EXPECT_EQ(unknown(GapWithoutCalls("timeline", "Conv2D", 14, 21)), 20'000'000) << "covers too little";
+  EXPECT_EQ(unknown(GapWithoutCalls("timeline", "NcclAllReduce", 1, 21)), 20'000'000) << "says no cause";
+  EXPECT_EQ(unknown(GapWithoutCalls("kineto", "Conv2D", 1, 21)), 20'000'000) << "may launch elsewhere";
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/timeline/host_buckets.h"
+#include "src/analysis/timeline/host_operators.h"
 #include "src/trace/parallel.h"
 
 namespace dladvisor {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr Ns kLoadsModule = 1'000'000, kFirstLoadsModule = 100'000;
 constexpr Ns kMostLatency = 100'000;
+constexpr Ns kFirstUse = 10'000'000;   // launching takes microseconds
 constexpr double kMinKnownGaps = 0.8;  // share of idle time that ends whose launch must be known
 
 // The operations of a GPU in order of start; of those that start together, kernels, copies, sets, graphs.
@@ -80,7 +82,8 @@ class TimelineBuilder {
         host_(host),
         api_kinds_(api_kinds),
         buckets_(buckets),
-        work_(context.work[gpu]) {
+        work_(context.work[gpu]),
+        operators_(context.trace) {
     timeline_.window = context.windows[gpu];
     const ApiCalls& calls = trace_.api_calls;
     for (uint32_t i = 0; i < calls.size(); ++i)
@@ -99,7 +102,8 @@ class TimelineBuilder {
     CollectBusy();
     FindLatency();
     FindGaps();
-    for (size_t b = 0; b < kBuckets; ++b) timeline_.captured[b] = host_.IsCaptured(static_cast<Bucket>(b));
+    for (size_t b = 0; b < kBuckets; ++b)
+      timeline_.captured[b] = host_.IsCaptured(static_cast<Bucket>(b)) || timeline_.ledger[b] > 0;
     return std::move(timeline_);
   }
 
@@ -225,7 +229,7 @@ class TimelineBuilder {
           known_ns += idle.length();
           ChargeByPrefetch(gap, prefetch);
         } else {
-          Charge(gap, Bucket::kUnknown, idle);
+          ChargeByOperator(gap);
         }
       } else {
         known_ns += idle.length();
@@ -277,6 +281,26 @@ class TimelineBuilder {
       Charge(gap, bucket == Bucket::kLaunch ? Bucket::kHost : bucket, time);
     });
     Charge(gap, Bucket::kIdleCopy, {called, gap.time.end});
+  }
+
+  // No launch is known: an operator of the host that lasts as long. One that ends in its own kernel starts a
+  // library or looks for an algorithm in so long a time, which is first use.
+  void ChargeByOperator(IdleGap& gap) {
+    const uint32_t range = operators_.Through(gap.time);
+    if (range == kNoIndex) return Charge(gap, Bucket::kUnknown, gap.time);
+    const Ranges& ranges = trace_.ranges;
+    gap.operator_name = ranges.name[range];
+    const Interval through{std::max(ranges.start[range], gap.time.start),
+                           std::min(ranges.end[range], gap.time.end)};
+    const bool is_first_use =
+        gap.operator_name == gap.ended_by && ranges.end[range] - ranges.start[range] >= kFirstUse;
+    const Bucket named = BucketOfRange(trace_.names.View(gap.operator_name));
+    const Bucket bucket = named == Bucket::kInput ? named
+                          : is_first_use          ? Bucket::kCompilation
+                                                  : Bucket::kUnknown;
+    Charge(gap, Bucket::kUnknown, {gap.time.start, through.start});
+    Charge(gap, bucket, through);
+    Charge(gap, Bucket::kUnknown, {through.end, gap.time.end});
   }
 
   // Whether the host may wait in the call that makes the copy: one of pinned memory, or within the GPU, is
@@ -358,6 +382,7 @@ class TimelineBuilder {
   const std::vector<ApiKind>& api_kinds_;  // by name id
   const std::vector<Bucket>& buckets_;     // of kernels, by name id
   const GpuWork& work_;
+  const HostOperators operators_;
   std::vector<uint32_t> prefetches_;  // calls that prefetch managed memory, of the GPU's process
   size_t step_ = 0;                   // where the last time was added
   Ns idle_from_ = 0;                  // end of what is busy so far

@@ -39,6 +39,7 @@ struct IdleGap {
   uint32_t call = kNoIndex;        // that launch, in api_calls
   NameId ended_by = kNoName;       // kernel that ends it; kNoName for other operations
   std::string_view ended_by_kind;  // "kernel", "copy", "set", "graph", "" where nothing ends it
+  NameId operator_name = kNoName;  // of the host that lasts as long, where no launch is known
   // Whose activity was charged: `before` (kNoIndex if nobody) until handed_over, then `thread`.
   uint32_t before = kNoIndex, thread = kNoIndex;
   Ns handed_over = 0;

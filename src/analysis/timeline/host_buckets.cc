@@ -67,7 +67,8 @@ std::vector<Ns> FindSetUp(const Trace& trace) {
 Bucket BucketOfRange(std::string_view name) {
   // "checkpoint" alone may be activation checkpointing, which is compute.
   static const RE2 input(
-      R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader|^Iterator::\w|^IteratorGetNext)");
+      R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader|^Iterator::\w|)"
+      R"(^IteratorGetNext|^QueueDequeue(Many|UpTo)?(V2)?$|^ReaderRead(UpTo)?(V2)?$)");
   static const RE2 communication(R"((?i)^(gloo|mpi)[:_])");
   static const RE2 checkpoint(
       R"((?i)(save|write|store|dump)_?\s?(check_?point|model|state)|check_?point_?\s?(sav|writ)|torch\.save)");

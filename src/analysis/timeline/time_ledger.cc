@@ -209,6 +209,7 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
       row.duration_ns = gap->time.length();
       row.cause = BucketName(gap->Cause());
       row.ended_by = gap->ended_by != kNoName ? trace.names.View(gap->ended_by) : gap->ended_by_kind;
+      if (gap->operator_name != kNoName) row.host_activity = trace.names.View(gap->operator_name);
       if (gap->call != kNoIndex) {
         row.starved_ns = gap->starved_ns;
         const uint32_t range = context.attribution.api_range[gap->call];
