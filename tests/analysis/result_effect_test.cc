@@ -47,7 +47,7 @@ TEST(ResultEffect, WhatFollowsFromOthersIsNoSetting) {
   ASSERT_EQ(rows.size(), 2u);
   EXPECT_EQ(rows[0].setting, "micro");
   EXPECT_NEAR(rows[0].times, 3, 1e-9);
-  EXPECT_EQ(rows[0].values, 2);
+  EXPECT_EQ(rows[0].compared, 2);
   EXPECT_EQ(rows[0].failed, 1);
 }
 

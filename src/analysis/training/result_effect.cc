@@ -97,7 +97,7 @@ std::optional<ResultEffectRow> EffectOf(const ResultTable& table, const std::vec
   row.best = best->first;
   row.worst = worst->first;
   row.times = worst->second / best->second;
-  row.values = static_cast<int64_t>(sums.size());
+  row.compared = static_cast<int64_t>(sums.size());
   row.groups = compared;
   return row;
 }
@@ -121,7 +121,7 @@ const RelationOf<ResultEffectRow>& ResultEffectRelation() {
                   "The value with the least time in all, or the highest rate.")
           .Column("worst", &Row::worst, Unit::kText, "That with the most.")
           .Column("times", &Row::times, Unit::kNone, "The time of the worst over that of the best.")
-          .Column("values", &Row::values, Unit::kCount, "Values that are compared.")
+          .Column("compared", &Row::compared, Unit::kCount, "Values that are compared.")
           .Column("groups", &Row::groups, Unit::kCount,
                   "Sets of results, alike in all else, that have all of them.")
           .Column("results", &Row::results, Unit::kCount, "Rows of the table.")

@@ -20,7 +20,7 @@ struct ResultEffectRow {
   std::optional<std::string> setting;
   std::string best, worst;
   double times = 0;
-  int64_t values = 0, groups = 0, results = 0, failed = 0;
+  int64_t compared = 0, groups = 0, results = 0, failed = 0;
 };
 const RelationOf<ResultEffectRow>& ResultEffectRelation();
 
