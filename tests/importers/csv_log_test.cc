@@ -5,32 +5,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <random>
 #include <string>
-#include <tuple>
-#include <vector>
 
-#include "engine/base/error.h"
-#include "src/importers/importers.h"
 #include "tests/importers/log_file.h"
 
 namespace dladvisor {
 namespace {
+using test::ErrorOnReading;
 using test::Is;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Metric = TelemetryMetric;
-
-Error SmiRefusal(const std::string& text) {
-  try {
-    test::ReadLog(text);
-  } catch (const Error& e) {
-    return e;
-  }
-  ADD_FAILURE() << "was read";
-  return Error("", "");
-}
 
 constexpr Ns kMs = 1'000'000, kSecond = 1'000 * kMs;
 
@@ -296,17 +282,18 @@ TEST(GpuCsv, ArgumentsOfAProgramAreNoHeader) {
 }
 
 TEST(GpuCsv, Refused) {
-  EXPECT_THAT(SmiRefusal("timestamp, index, utilization.gpu [%]\n").reason(), HasSubstr("without a sample"));
+  EXPECT_THAT(ErrorOnReading("timestamp, index, utilization.gpu [%]\n").reason(),
+              HasSubstr("without a sample"));
   EXPECT_THAT(
-      SmiRefusal("gpu,total_energy_consumption\n0,1\n").reason(),
+      ErrorOnReading("gpu,total_energy_consumption\n0,1\n").reason(),
       HasSubstr("without a metric that dladvisor knows (its columns: gpu, total_energy_consumption)"));
-  EXPECT_THAT(SmiRefusal("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
-  EXPECT_THAT(SmiRefusal("2024/01/02 03:04:05.678, 0, 30\n").hint(),
+  EXPECT_THAT(ErrorOnReading("step,loss,temperature\n1,2.5,0.7\n").reason(), HasSubstr("a text file"));
+  EXPECT_THAT(ErrorOnReading("2024/01/02 03:04:05.678, 0, 30\n").hint(),
               HasSubstr("dladvisor --help lists what is read"));
 }
 
 TEST(GpuCsv, AShareIsNoIndex) {
-  EXPECT_THAT(SmiRefusal("time,gpu,gpu_memory_used\n0,45 %,300\n1,50 %,300\n").reason(),
+  EXPECT_THAT(ErrorOnReading("time,gpu,gpu_memory_used\n0,45 %,300\n1,50 %,300\n").reason(),
               HasSubstr("without a sample"));
 }
 

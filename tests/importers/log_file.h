@@ -40,6 +40,17 @@ inline std::string RefusalOf(const std::string& text) {
   return {};
 }
 
+// The same as it is thrown, of a text that must not be read.
+inline Error ErrorOnReading(const std::string& text) {
+  try {
+    ReadLog(text);
+  } catch (const Error& error) {
+    return error;
+  }
+  ADD_FAILURE() << "was read";
+  return Error("", "");
+}
+
 // A line for each of the steps, in which `line(step)` says it.
 template <class Line>
 std::string LinesOf(int from, int to, int distance, Line line) {

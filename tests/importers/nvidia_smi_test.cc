@@ -7,30 +7,18 @@
 
 #include <random>
 #include <string>
-#include <tuple>
-#include <vector>
 
 #include "engine/base/error.h"
-#include "src/importers/importers.h"
 #include "tests/importers/log_file.h"
 
 namespace dladvisor {
 namespace {
+using test::ErrorOnReading;
 using test::Is;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using Metric = TelemetryMetric;
-
-Error SmiRefusal(const std::string& text) {
-  try {
-    test::ReadLog(text);
-  } catch (const Error& e) {
-    return e;
-  }
-  ADD_FAILURE() << "was read";
-  return Error("", "");
-}
 
 constexpr Ns kMs = 1'000'000, kSecond = 1'000 * kMs;
 
@@ -97,7 +85,8 @@ TEST(SmiTable, CutAfterTheFirstLineOfAGpu) {
   const std::string whole(kTable);
   const Trace trace = test::ReadLog(whole + whole.substr(0, whole.find("| N/A   35C")));
   EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 1u);
-  EXPECT_THAT(SmiRefusal(whole.substr(0, whole.find("| N/A   35C"))).reason(), HasSubstr("without a sample"));
+  EXPECT_THAT(ErrorOnReading(whole.substr(0, whole.find("| N/A   35C"))).reason(),
+              HasSubstr("without a sample"));
 }
 
 TEST(SmiDmon, WithDateAndTime) {
@@ -125,7 +114,7 @@ TEST(SmiDmon, PastMidnightAndWithoutTimes) {
   EXPECT_THAT(test::SamplesOf(night, Metric::kPower), ElementsAre(Is(0, 0, 43), Is(0, 2 * kSecond, 44)));
   const Trace csv = test::ReadLog("#gpu, pwr, sm\n#Idx, W, %\n0, 43, 5\n1, 50, 10\n");
   EXPECT_THAT(test::SamplesOf(csv, Metric::kPower), ElementsAre(Is(0, -1, 43), Is(1, -1, 50)));
-  EXPECT_THAT(SmiRefusal("# gpu    pwr\n# Idx      W\n").reason(),
+  EXPECT_THAT(ErrorOnReading("# gpu    pwr\n# Idx      W\n").reason(),
               HasSubstr("a log of nvidia-smi dmon without a sample"));
 }
 
