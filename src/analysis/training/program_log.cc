@@ -9,6 +9,7 @@
 
 #include "src/analysis/family/family.h"
 #include "src/analysis/training/benchmark_result.h"
+#include "src/analysis/training/part_purpose.h"
 #include "src/analysis/training/program_figure.h"
 #include "src/trace/error_remedy.h"
 
@@ -158,6 +159,11 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
                   "Of several times that it names, none of which is called a total or is the sum of others, "
                   "the one "
                   "of the greatest sum; unknown without.")
+          .Column("slowest_purpose", &ProgramLogRow::slowest_purpose, Unit::kText,
+                  "What it is for, by its name: input, transfer, preprocessing, postprocessing, optimizer, "
+                  "communication, evaluation, checkpoint, output, environment, weights or compilation; "
+                  "unknown of "
+                  "names that say none of these.")
           .Column("slowest_share", &ProgramLogRow::slowest_share, Unit::kRatio,
                   "Part of the sum of these times; unknown without.")
           .Column("on_host", &ProgramLogRow::on_host, Unit::kNone,
@@ -254,6 +260,8 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   if (output.measured()) row.measured = MeasuredText(output);
   if (output.on_host) row.on_host = 1;
   if (auto slowest = SlowestTimeOf(output)) {
+    if (const std::string_view purpose = PartPurpose(slowest->name); !purpose.empty())
+      row.slowest_purpose = purpose;
     row.slowest_time = std::move(slowest->name);
     row.slowest_share = slowest->share;
   }

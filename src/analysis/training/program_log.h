@@ -24,7 +24,7 @@ struct ProgramLogRow {
   std::optional<int64_t> data_lines, communication_lines, collection_lines, requests, slots, gpus;
   std::optional<bool> collects_for_gpu;
   std::optional<double> request_ns, in_flight, slowest_share;
-  std::optional<std::string> figures, measured, slowest_time;
+  std::optional<std::string> figures, measured, slowest_time, slowest_purpose;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;
   std::optional<std::string> scaling_name, scaling_unit;
   std::optional<double> rate_of_few, rate_of_many;
