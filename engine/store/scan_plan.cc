@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "engine/store/cell_test.h"
-#include "engine/store/text_test.h"
+#include "engine/store/text_filter.h"
 
 namespace dladvisor {
 namespace {
@@ -41,14 +41,14 @@ bool CanBeTested(const Schema& schema, sqlite3_index_info* info, int i) {
   return false;
 }
 
-// What stands for a constraint that TextTest takes; 0 for others.
+// What stands for a constraint that TextFilter takes; 0 for others.
 char TextSignOf(const Schema& schema, sqlite3_index_info* info, int i) {
   const auto& constraint = info->aConstraint[i];
   if (!constraint.usable || constraint.iColumn < 0 ||
       schema.columns[static_cast<size_t>(constraint.iColumn)].type != Type::kText)
     return 0;
-  if (constraint.op == SQLITE_INDEX_CONSTRAINT_LIKE) return TextTest::kLike;
-  return constraint.op == SQLITE_INDEX_CONSTRAINT_REGEXP ? TextTest::kRegexp : '\0';
+  if (constraint.op == SQLITE_INDEX_CONSTRAINT_LIKE) return TextFilter::kLike;
+  return constraint.op == SQLITE_INDEX_CONSTRAINT_REGEXP ? TextFilter::kRegexp : '\0';
 }
 
 // Whether rows are to be given in the order that the statement asks for.

@@ -23,7 +23,7 @@
 #include "engine/store/equal_index.h"
 #include "engine/store/row_order.h"
 #include "engine/store/scan_plan.h"
-#include "engine/store/text_test.h"
+#include "engine/store/text_filter.h"
 
 namespace dladvisor {
 namespace {
@@ -57,7 +57,7 @@ struct Cursor : sqlite3_vtab_cursor {
   std::vector<EqualTo> equal;
   std::deque<std::string> texts;  // of `equal`
   std::vector<CellTest> tests;
-  std::vector<TextTest> text_tests;
+  std::vector<TextFilter> text_filters;
   const EqualIndex* index;  // or null
   std::optional<RowOrder> order;
 };
@@ -137,7 +137,8 @@ size_t Search(const Relation& relation, size_t column, Number bound, bool after)
 bool Holds(const Cursor& cursor, size_t row) {
   const auto holds = [&](const auto& test) { return test.Holds(*cursor.relation, row); };
   return std::ranges::all_of(cursor.equal, holds) && std::ranges::all_of(cursor.tests, holds) &&
-         std::ranges::all_of(cursor.text_tests, [&](const TextTest& test) { return test.Holds(row); });
+         std::ranges::all_of(cursor.text_filters,
+                             [&](const TextFilter& filter) { return filter.Holds(row); });
 }
 
 // The next row from `row` on that has what the statement asks for, or cursor.end.
@@ -189,7 +190,7 @@ void TestTexts(Cursor& cursor, std::span<const AskedText> asked) {
     cursor.table->module->HasIndex(cursor.table,
                                    [](sqlite3_vtab* vtab) { static_cast<TableVtab*>(vtab)->text_scans = 0; });
   for (const AskedText& text : asked)
-    cursor.text_tests.emplace_back(*table, text.sign, text.column, text.pattern);
+    cursor.text_filters.emplace_back(*table, text.sign, text.column, text.pattern);
 }
 
 // Takes the plan's lines of values, which argv holds from `argument` on, and of the order. False where no row
@@ -205,7 +206,7 @@ bool ReadPlan(Cursor& cursor, std::string_view plan, sqlite3_value** argv, std::
       order.push_back({column, plan[0] == '-'});
       continue;
     }
-    if (plan[0] == TextTest::kLike || plan[0] == TextTest::kRegexp) {
+    if (plan[0] == TextFilter::kLike || plan[0] == TextFilter::kRegexp) {
       sqlite3_value* pattern = *argv++;
       if (sqlite3_value_type(pattern) != SQLITE_TEXT) continue;  // SQLite's own test decides
       const auto* bytes = static_cast<const char*>(sqlite3_value_blob(pattern));
@@ -250,7 +251,7 @@ int Filter(sqlite3_vtab_cursor* base, int flags, const char* plan, int argc, sql
   cursor->equal.clear();
   cursor->texts.clear();
   cursor->tests.clear();
-  cursor->text_tests.clear();
+  cursor->text_filters.clear();
   cursor->index = nullptr;
   cursor->order.reset();
   int argument = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/store/text_test.h"
+#include "engine/store/text_filter.h"
 
 #include <re2/re2.h>
 
@@ -16,7 +16,7 @@ constexpr int kMostInstructions = 1000;
 
 }  // namespace
 
-TextTest::TextTest(const Table& table, char sign, size_t column, std::string_view pattern)
+TextFilter::TextFilter(const Table& table, char sign, size_t column, std::string_view pattern)
     : table_(&table), column_(column) {
   if (sign == kLike) {
     part_ = PartAskedFor(pattern.substr(0, pattern.find('\0')));
@@ -34,20 +34,20 @@ TextTest::TextTest(const Table& table, char sign, size_t column, std::string_vie
   verdicts_.resize(table.texts(), Verdict::kOpen);
 }
 
-TextTest::TextTest(TextTest&&) noexcept = default;
-TextTest& TextTest::operator=(TextTest&&) noexcept = default;
-TextTest::~TextTest() = default;
+TextFilter::TextFilter(TextFilter&&) noexcept = default;
+TextFilter& TextFilter::operator=(TextFilter&&) noexcept = default;
+TextFilter::~TextFilter() = default;
 
-bool TextTest::Matches(std::string_view text) const {
+bool TextFilter::Matches(std::string_view text) const {
   if (!pattern_) return HasPart(text.substr(0, text.find('\0')), part_);
   return RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), *pattern_);
 }
 
-void TextTest::WatchTime() const {
+void TextFilter::WatchTime() const {
   if (++tested_ % kBetweenLooks == 0) is_on_ = std::chrono::steady_clock::now() - begin_ < kMostTime;
 }
 
-bool TextTest::Holds(size_t row) const {
+bool TextFilter::Holds(size_t row) const {
   if (!is_on_) return true;
   const auto stored = table_->StoredText(row, column_);
   if (!stored) return false;  // nothing is true of what is unknown

@@ -20,16 +20,16 @@ class RE2;
 
 namespace dladvisor {
 
-class TextTest {
+class TextFilter {
  public:
   // As a plan has it: '%' for LIKE, '~' for REGEXP.
   static constexpr char kLike = '%', kRegexp = '~';
 
   // REQUIRES: the table outlives it.
-  TextTest(const Table& table, char sign, size_t column, std::string_view pattern);
-  TextTest(TextTest&&) noexcept;
-  TextTest& operator=(TextTest&&) noexcept;
-  ~TextTest();
+  TextFilter(const Table& table, char sign, size_t column, std::string_view pattern);
+  TextFilter(TextFilter&&) noexcept;
+  TextFilter& operator=(TextFilter&&) noexcept;
+  ~TextFilter();
 
   // Holds of every row that SQLite takes, which tests it again. Of others, too, where a pattern is none that
   // can be tested here, or has taken so long already that SQLite is to watch the time.
