@@ -13,6 +13,7 @@
 #include <optional>
 #include <utility>
 
+#include "engine/base/trim.h"
 #include "src/importers/bytes/plain_json.h"
 
 namespace dladvisor::benchmark_log {
@@ -21,20 +22,14 @@ namespace {
 constexpr size_t kLongestRow = 1024, kMostTests = 10'000, kMostColumns = 100;
 constexpr double kMostOfRate = 1e9, kMostBytes = 1e15;
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::vector<std::string> CellsOfRow(std::string_view line) {
   std::vector<std::string> cells;
-  line = Trimmed(line);
+  line = Trim(line);
   if (line.size() < 3 || line.front() != '|' || line.back() != '|') return cells;
   line.remove_prefix(1);
   while (!line.empty() && cells.size() < kMostColumns) {
     const size_t end = line.find('|');
-    cells.emplace_back(Trimmed(line.substr(0, end)));
+    cells.emplace_back(Trim(line.substr(0, end)));
     line.remove_prefix(std::min(line.size(), end + 1));
   }
   return cells;

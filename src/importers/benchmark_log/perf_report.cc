@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "engine/base/trim.h"
 #include "src/importers/bytes/plain_json.h"
 
 namespace dladvisor::benchmark_log {
@@ -49,9 +50,7 @@ std::vector<std::string> CellsBetweenBars(std::string_view line) {
     const bool wide = rest.starts_with("│") || rest.starts_with("┃");
     if (wide || rest[0] == '|') {
       if (begun) {
-        const size_t first = cell.find_first_not_of(" \t");
-        cells.push_back(first == cell.npos ? ""
-                                           : cell.substr(first, cell.find_last_not_of(" \t") - first + 1));
+        cells.emplace_back(Trim(cell));
       }
       begun = true;
       cell.clear();

@@ -9,6 +9,8 @@
 #include <set>
 #include <utility>
 
+#include "engine/base/trim.h"
+
 namespace dladvisor::benchmark_log {
 namespace {
 
@@ -17,11 +19,7 @@ constexpr size_t kLongestResult = 2048, kMostResultColumns = 40, kLeastColumns =
 // Lines of tables, for one of all, below which the text is something else.
 constexpr double kMostlyTables = 0.5;
 
-std::string_view WithoutQuotes(std::string_view text) {
-  const size_t first = text.find_first_not_of(" \t\r\"");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\"") - first + 1);
-}
+std::string_view WithoutQuotes(std::string_view text) { return TrimAll(text, " \t\r\""); }
 
 // "83651.05", "1,234", "1.06x", "3.2 ms": the number that a cell begins with and next to nothing behind it.
 std::optional<double> NumberOfCell(std::string_view cell) {

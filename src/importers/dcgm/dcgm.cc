@@ -46,7 +46,7 @@ constexpr std::string_view kPrefix = "DCGM_FI_";
 
 // A line of names: "#Entity  GPUTL  POWER", its # apart or not.
 std::vector<std::string_view> DmonNames(std::string_view line) {
-  line = nvidia_smi::Trim(line);
+  line = nvidia_smi::TrimCell(line);
   if (!line.starts_with('#')) return {};
   std::vector<std::string_view> names = nvidia_smi::SplitAtBlanks(line.substr(1));
   return !names.empty() && names[0] == "Entity" ? names : std::vector<std::string_view>{};
@@ -69,7 +69,7 @@ std::optional<Sample> ParseSample(std::string_view line) {
   while (!line.empty() && line.front() != '}') {
     const size_t equals = line.find("=\"");
     if (equals == std::string_view::npos) return std::nullopt;
-    const std::string label(nvidia_smi::Trim(line.substr(0, equals)));
+    const std::string label(nvidia_smi::TrimCell(line.substr(0, equals)));
     std::string value;
     size_t at = equals + 2;
     for (; at < line.size() && line[at] != '"'; ++at) {
@@ -173,7 +173,7 @@ Trace ReadDmon(ByteSource& source) {
   TelemetryLog log;
   std::vector<std::string> names;
   while (const auto line = lines.Next()) {
-    if (nvidia_smi::Trim(*line).empty()) continue;
+    if (nvidia_smi::TrimCell(*line).empty()) continue;
     if (const auto heading = DmonNames(*line); !heading.empty()) {
       names.assign(heading.begin() + 1, heading.end());
       continue;
@@ -208,7 +208,7 @@ Trace ReadMetrics(ByteSource& source) {
   TelemetryLog log;
   Scrape scrape(log);
   while (const auto line = lines.Next()) {
-    const std::string_view text = nvidia_smi::Trim(*line);
+    const std::string_view text = nvidia_smi::TrimCell(*line);
     if (!text.starts_with(kPrefix)) continue;
     if (lines.IsCut() && log.LeavesOutCutLine()) break;
     if (const auto sample = ParseSample(text))

@@ -18,14 +18,14 @@ constexpr size_t kLongestName = 4096, kLongestTitle = 80, kMostProcesses = 64, k
 constexpr size_t kIndentOfMessage = 6;
 
 std::string Printable(std::string_view text, size_t most) {
-  std::string plain(Trimmed(text).substr(0, most));
+  std::string plain(Trim(text).substr(0, most));
   std::erase_if(plain, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
   return plain;
 }
 
 std::string_view Part(std::string_view line, std::pair<size_t, size_t> column) {
   if (line.size() <= column.first) return {};
-  return Trimmed(line.substr(column.first, column.second - column.first));
+  return Trim(line.substr(column.first, column.second - column.first));
 }
 
 // "-------- ------ -----": where these begin and end; nothing where the line is no rule.
@@ -45,7 +45,7 @@ std::vector<std::string> CsvCells(std::string_view line) {
   constexpr size_t kMostColumns = 20'000;
   std::vector<std::string> cells(1);
   bool quoted = false;
-  line = Trimmed(line);
+  line = Trim(line);
   for (size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '"' && quoted && i + 1 < line.size() && line[i + 1] == '"')
       cells.back() += line[i++];
@@ -154,7 +154,7 @@ bool MeasuredLinesReader::TakeRow(std::string_view line) {
   if (columns_.size() < 3 || line.size() <= columns_[2].first) return false;
   const size_t last = columns_.size() - 1;
   const std::string_view value =
-      last == 2 ? Trimmed(line.substr(columns_[2].first)) : Part(line, columns_[last]);
+      last == 2 ? Trim(line.substr(columns_[2].first)) : Part(line, columns_[last]);
   TakeMetric(Part(line, columns_[0]), Part(line, columns_[1]), value);
   return true;
 }

@@ -81,7 +81,7 @@ std::optional<ProfilerMessage> MessageOf(std::string_view line) {
 }
 
 void AddTo(ProfilerMessage& message, std::string_view line) {
-  const std::string_view words = Trimmed(line);
+  const std::string_view words = Trim(line);
   if (words.empty() || message.text.size() >= kLongestText) return;
   if (!message.text.empty()) message.text += ' ';
   for (const char c : words.substr(0, kLongestText - message.text.size()))

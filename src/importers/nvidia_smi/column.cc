@@ -157,9 +157,9 @@ constexpr std::array kDmon = std::to_array<Named>({
 LogColumn CsvColumn(std::string_view name) {
   LogColumn column;
   if (const size_t bracket = name.find('['); bracket != std::string_view::npos) {
-    column.unit = Trim(name.substr(bracket + 1, name.find(']', bracket) - bracket - 1));
+    column.unit = TrimCell(name.substr(bracket + 1, name.find(']', bracket) - bracket - 1));
     if (!FactorOfUnit(column.unit)) column.unit.clear();
-    name = Trim(name.substr(0, bracket));
+    name = TrimCell(name.substr(0, bracket));
   }
   column.names_gpu = column.dotted = name.find('.') != std::string_view::npos;
   if (name == "utilization.memory") {

@@ -149,7 +149,8 @@ bool IsHeaderOfDriver(std::string_view line) {
     return false;
   // A command that asks for them, or a sentence: "nvidia-smi --query-gpu=timestamp,utilization.gpu".
   for (const std::string_view cell : nvidia_smi::SplitAtCommas(line))
-    if (nvidia_smi::Trim(cell.substr(0, cell.find('['))).find_first_of(" =\"'{:") != std::string_view::npos)
+    if (nvidia_smi::TrimCell(cell.substr(0, cell.find('['))).find_first_of(" =\"'{:") !=
+        std::string_view::npos)
       return false;
   return line.size() <= 4096 && IsHeader(line) &&
          std::ranges::any_of(ColumnsOf(line), [](const LogColumn& c) { return c.dotted && IsMetric(c); });
@@ -160,7 +161,7 @@ bool HasRowsBelow(std::string_view header, std::string_view below) {
   const size_t cells = nvidia_smi::SplitAtCommas(header).size();
   size_t rows = 0, others = 0;
   for (size_t end = below.find('\n'); end != std::string_view::npos; end = below.find('\n')) {
-    const std::string_view line = nvidia_smi::Trim(below.substr(0, end));
+    const std::string_view line = nvidia_smi::TrimCell(below.substr(0, end));
     if (!line.empty()) ++(nvidia_smi::SplitCsv(line).size() == cells ? rows : others);
     below.remove_prefix(end + 1);
   }
@@ -171,7 +172,7 @@ bool HasRowsBelow(std::string_view header, std::string_view below) {
 int LinesBeforeHeader(std::string_view head) {
   for (int i = 0; i < kMostLinesBeforeHeader; ++i) {
     const size_t end = head.find('\n');
-    const std::string_view line = nvidia_smi::Trim(head.substr(0, end));
+    const std::string_view line = nvidia_smi::TrimCell(head.substr(0, end));
     if (IsHeaderOfDriver(line))
       return end == std::string_view::npos || i == 0 || HasRowsBelow(line, head.substr(end + 1)) ? i : 0;
     if (end == std::string_view::npos) break;
@@ -217,7 +218,7 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   nvidia_smi::TelemetryLog log;
   if (of_driver) log.trace().facts["profiler"] = "nvidia-smi";
   while (const auto line = lines.Next()) {
-    if (nvidia_smi::Trim(*line).empty() || (!unnamed && *line == header)) continue;
+    if (nvidia_smi::TrimCell(*line).empty() || (!unnamed && *line == header)) continue;
     // A log that another query goes on with, as after a restart.
     if (!unnamed && IsHeader(*line)) {
       header = *line;

@@ -34,7 +34,7 @@ bool IsNames(const std::vector<std::string>& cells) { return std::ranges::find(c
 class DmonReader {
  public:
   void Line(std::string_view line, bool cut) {
-    line = nvidia_smi::Trim(line);
+    line = nvidia_smi::TrimCell(line);
     if (line.empty()) return;
     if (line.starts_with('#')) {
       if (std::vector<std::string> cells = Heading(line); IsNames(cells))
@@ -142,7 +142,7 @@ bool LooksLikeDmonLog(std::string_view head) {
   size_t rows = 0, others = 0;
   bool named = false;
   for (size_t end = head.find('\n'); !head.empty(); end = head.find('\n')) {
-    const std::string_view line = nvidia_smi::Trim(head.substr(0, end));
+    const std::string_view line = nvidia_smi::TrimCell(head.substr(0, end));
     head.remove_prefix(end == std::string_view::npos ? head.size() : end + 1);
     if (line.empty()) continue;
     if (!named && IsNamesOfMetrics(line)) {

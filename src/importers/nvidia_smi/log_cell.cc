@@ -12,6 +12,8 @@
 #include <string>
 #include <utility>
 
+#include "engine/base/trim.h"
+
 namespace dladvisor::nvidia_smi {
 namespace {
 
@@ -50,18 +52,13 @@ std::optional<Time> MomentOfNumber(std::string_view text) {
 
 }  // namespace
 
-std::string_view Trim(std::string_view text) {
-  constexpr std::string_view kAround = " \t\r\"";
-  const size_t first = text.find_first_not_of(kAround);
-  return first == std::string_view::npos ? std::string_view()
-                                         : text.substr(first, text.find_last_not_of(kAround) - first + 1);
-}
+std::string_view TrimCell(std::string_view text) { return TrimAll(text, " \t\r\""); }
 
 std::vector<std::string_view> SplitAtCommas(std::string_view line) {
   std::vector<std::string_view> cells;
   while (true) {
     const size_t comma = line.find(',');
-    cells.push_back(Trim(line.substr(0, comma)));
+    cells.push_back(TrimCell(line.substr(0, comma)));
     if (comma == std::string_view::npos) return cells;
     line.remove_prefix(comma + 1);
   }
@@ -75,8 +72,8 @@ std::vector<std::string_view> SplitCsv(std::string_view row) {
     if (begin.starts_with('"'))
       if (const size_t close = row.find('"', row.find('"') + 1); close != std::string_view::npos)
         comma = row.find(',', close);
-    const std::string_view cell = Trim(row.substr(0, comma));
-    cells.push_back(Trim(cell.substr(0, cell.find('\n'))));
+    const std::string_view cell = TrimCell(row.substr(0, comma));
+    cells.push_back(TrimCell(cell.substr(0, cell.find('\n'))));
     if (comma == std::string_view::npos) return cells;
     row.remove_prefix(comma + 1);
   }
@@ -95,7 +92,7 @@ std::vector<std::string_view> SplitAtBlanks(std::string_view line) {
 }
 
 std::optional<Quantity> ParseQuantity(std::string_view text) {
-  text = Trim(text);
+  text = TrimCell(text);
   if (text == "Active") return Quantity{1, ""};
   if (text == "Not Active") return Quantity{0, ""};
   if (text.starts_with("0x")) {
@@ -108,7 +105,7 @@ std::optional<Quantity> ParseQuantity(std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), quantity.number);
   constexpr double kMost = 1e18;  // more is damage, in whatever unit
   if (error != std::errc() || !(std::abs(quantity.number) < kMost)) return std::nullopt;
-  quantity.unit = Trim(text.substr(static_cast<size_t>(end - text.data())));
+  quantity.unit = TrimCell(text.substr(static_cast<size_t>(end - text.data())));
   if (!quantity.unit.empty() && !FactorOfUnit(quantity.unit)) return std::nullopt;
   return quantity;
 }
@@ -117,7 +114,7 @@ bool IsAbsent(std::string_view text) {
   static const RE2 absent(
       R"((?i)|-|nan|none|null|\[?(n/?a|not supported|not available|unknown error|insufficient permissions|)"
       R"(gpu is lost|no permission|requested functionality has been deprecated)\]?|err!)");
-  return RE2::FullMatch(Trim(text), absent);
+  return RE2::FullMatch(TrimCell(text), absent);
 }
 
 std::optional<double> FactorOfUnit(std::string_view unit) {
@@ -154,7 +151,7 @@ std::optional<double> FactorOfUnit(std::string_view unit) {
 }
 
 std::optional<Time> ParseTime(std::string_view text) {
-  text = Trim(text);
+  text = TrimCell(text);
   static const RE2 date(
       R"((\d{4})[-/](\d{1,2})[-/](\d{1,2})[ T](\d{1,2}):(\d{2}):(\d{2}(?:\.\d{1,9})?) ?(Z|UTC|[-+]\d{2}:?\d{2})?)"),
       year_last(

@@ -11,7 +11,7 @@
 namespace dladvisor::nvidia_smi {
 
 // Without blanks and quotes around it.
-std::string_view Trim(std::string_view text);
+std::string_view TrimCell(std::string_view text);
 
 // Between commas, trimmed; or the words between blanks.
 std::vector<std::string_view> SplitAtCommas(std::string_view line);

@@ -30,7 +30,7 @@ void TableReader::Line(std::string_view line) {
   static const RE2 date(
       R"((?:.* )?([A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2} \d{4})(?: +[\d.]+)? *)"),
       versions(R"(\| NVIDIA-SMI (\S+) +(?:KMD|Driver) Version: (\S+) +CUDA (?:UMD )?Version: (\S+) +\|)");
-  const std::string_view trimmed = Trim(line);
+  const std::string_view trimmed = TrimCell(line);
   std::string text, driver, cuda;
   if (std::exchange(second_, false) && Values(trimmed)) return;
   if (RE2::FullMatch(trimmed, GpuLine(), &gpu_, &name_)) {

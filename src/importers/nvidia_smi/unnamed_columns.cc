@@ -31,7 +31,7 @@ std::vector<Row> RowsOf(std::string_view head) {
     const size_t end = head.find('\n');
     // The last line may be cut, where another stands before it.
     if (end == std::string_view::npos && !rows.empty()) break;
-    const std::string_view line = Trim(head.substr(0, end));
+    const std::string_view line = TrimCell(head.substr(0, end));
     if (!line.empty()) {
       Row row = SplitAtCommas(line);
       if (row.size() < 2 || !IsDriverTime(row[0]) || (!rows.empty() && row.size() != rows[0].size()))

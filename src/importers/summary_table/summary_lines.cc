@@ -7,6 +7,8 @@
 #include <functional>
 #include <utility>
 
+#include "engine/base/trim.h"
+
 namespace dladvisor::summary_table {
 namespace {
 
@@ -22,14 +24,8 @@ bool IsRule(std::string_view line) {
   return line.find_first_not_of(" \t\r-=+|") == std::string_view::npos && !IsBlank(line);
 }
 
-std::string_view Trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r") - begin + 1);
-}
-
 std::string Printable(std::string_view text, size_t most) {
-  std::string plain(Trimmed(text).substr(0, most));
+  std::string plain(Trim(text).substr(0, most));
   std::erase_if(plain, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
   return plain;
 }

@@ -9,17 +9,12 @@
 #include <charconv>
 #include <utility>
 
+#include "engine/base/trim.h"
+
 namespace dladvisor::summary_table {
 namespace {
 
 constexpr size_t kLongestHeader = 2048, kMostCells = 64;
-
-std::string_view Stripped(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\r'))
-    text.remove_suffix(1);
-  return text;
-}
 
 std::string Lower(std::string_view text) {
   std::string lower(text);
@@ -30,17 +25,17 @@ std::string Lower(std::string_view text) {
 
 std::vector<std::string> WideCells(std::string_view line) {
   std::vector<std::string> cells;
-  line = Stripped(line);
+  line = Trim(line);
   while (!line.empty() && cells.size() < kMostCells) {
     const size_t end = std::min(line.find("  "), line.size());
     cells.emplace_back(line.substr(0, end));
-    line = Stripped(line.substr(end));
+    line = Trim(line.substr(end));
   }
   return cells;
 }
 
 std::string_view NextWord(std::string_view& line) {
-  line = Stripped(line);
+  line = Trim(line);
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
   line.remove_prefix(word.size());
   return word;
@@ -179,13 +174,12 @@ std::optional<double> UnitOf(std::string_view name) {
 }
 
 std::optional<double> NumberIn(std::string_view cell, double unit) {
-  std::string text(Stripped(cell));
+  std::string text(Trim(cell));
   std::erase(text, ',');
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !(value >= 0) || value > 1e18) return std::nullopt;
-  const std::string_view rest =
-      Stripped(std::string_view(text).substr(static_cast<size_t>(end - text.data())));
+  const std::string_view rest = Trim(std::string_view(text).substr(static_cast<size_t>(end - text.data())));
   if (rest.empty()) return value * unit;
   if (rest == "%") return value;
   const auto own = UnitOf(rest);
@@ -195,7 +189,7 @@ std::optional<double> NumberIn(std::string_view cell, double unit) {
 std::vector<std::string> CsvCells(std::string_view line) {
   std::vector<std::string> cells(1);
   bool quoted = false;
-  for (const char c : Stripped(line)) {
+  for (const char c : Trim(line)) {
     if (c == '"')
       quoted = !quoted;
     else if (c == ',' && !quoted && cells.size() < kMostCells)
@@ -221,7 +215,7 @@ std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view titl
   }
   if (cells.size() < 4 || cells.size() >= kMostCells) return std::nullopt;
   static const RE2 with_unit(R"(\s*(.*?)\s*(?:\(([^()]*)\))?\s*)");
-  const bool operations = Lower(Stripped(cells.back())) == "operation";
+  const bool operations = Lower(Trim(cells.back())) == "operation";
   std::vector<std::string> names;
   for (const std::string& cell : cells) {
     std::string words, unit;
@@ -243,7 +237,7 @@ namespace {
 // counted from the end.
 std::vector<std::string> CellsBehindName(std::string_view line, size_t count) {
   std::vector<std::string> cells(count);
-  line = Stripped(line);
+  line = Trim(line);
   for (size_t i = count - 1; i > 0; --i) {
     const size_t comma = line.rfind(',');
     if (comma == line.npos) return {};
@@ -274,10 +268,10 @@ std::optional<std::vector<std::string>> CellsOf(std::string_view line, const Tab
   std::vector<std::string> cells;
   for (const HeaderCell& of : header.cells) {
     if (of.column == Column::kName) {
-      cells.emplace_back(Stripped(line));
+      cells.emplace_back(Trim(line));
     } else if (of.column == Column::kType) {
       // Of the rows of one type the first names it.
-      line = Stripped(line);
+      line = Trim(line);
       const size_t colon = line.find(':');
       const bool typed = !line.empty() && std::isalpha(static_cast<unsigned char>(line.front())) != 0;
       if (typed && colon == line.npos) return std::nullopt;

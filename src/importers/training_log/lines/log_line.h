@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/trim.h"
 #include "src/trace/training_progress.h"
 
 namespace dladvisor::training_log {
@@ -22,7 +23,6 @@ inline constexpr double kNsPerSecond = 1e9;
 // In which a line has its date.
 inline constexpr size_t kStartOfLine = 64;
 
-std::string_view Trim(std::string_view text);
 std::string Lower(std::string_view text);
 
 // The number that the text begins with, after blanks; nothing for one that is not finite.
