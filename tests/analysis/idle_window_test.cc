@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/store/database.h"
@@ -34,6 +35,19 @@ TEST(IdleWindow, WithoutStepsTheWindowIsFromFirstToLastOperation) {
   EXPECT_EQ(timelines[0].ledger[static_cast<size_t>(Bucket::kLaunch)], 50 + 60 + 60);
   EXPECT_EQ(timelines[1].window, (Interval{265, 280}));
   EXPECT_EQ(timelines[1].ledger[static_cast<size_t>(Bucket::kOther)], 15);
+}
+
+TEST(IdleWindow, AProfileOfOneCallIsAllOfIt) {
+  for (const auto& [format, start] : {std::pair("timeline", 0), std::pair("kineto", 86)}) {
+    TraceBuilder b;
+    b.trace.format = format;
+    b.Range(0, 80, "IteratorGetNext");
+    b.Launch(85, 86, 90, "a");
+    b.Launch(87, 88, 150, "b");
+    const auto timelines = ComputeTimelines(test::ContextOf(b.trace));
+    ASSERT_EQ(timelines.size(), 1u);
+    EXPECT_EQ(timelines[0].window.start, start) << format;
+  }
 }
 
 TEST(IdleWindow, ALoaderBesideTheTrainingLoopHasAPaceOfItsOwn) {

@@ -6,10 +6,17 @@
 #include "src/analysis/context/program_phase.h"
 
 namespace dladvisor {
+namespace {
+
+// TensorFlow records one call of a session: no start of a program is before its first operator.
+constexpr char kOfOneCall[] = "timeline";
+
+}  // namespace
 
 std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks,
                                   const std::vector<GpuWork>& all_work, const Launches& launches,
-                                  const std::map<int64_t, Phases>& phases, const Steps& steps) {
+                                  const std::map<int64_t, Phases>& phases, const Steps& steps,
+                                  Interval activity) {
   const std::vector<GpuWork> counting =
       phases.empty() ? std::vector<GpuWork>{} : WorkThatCounts(trace, ranks, all_work, launches, phases);
   const std::vector<GpuWork>& work = phases.empty() ? all_work : counting;
@@ -29,6 +36,8 @@ std::vector<Interval> FindWindows(const Trace& trace, const Ranks& ranks,
     add(trace.sets, work[i].sets);
     add(trace.graph_launches, work[i].graphs);
   }
+  if (trace.format == kOfOneCall)
+    for (auto& [rank, window] : by_rank) window.start = std::min(window.start, activity.start);
   for (const auto& [rank, list] : steps.by_rank) {
     const auto first = std::find_if(list.begin(), list.end(), [](const Step& s) { return !s.warmup; });
     if (first != list.end() && list.back().time.end > first->time.start)

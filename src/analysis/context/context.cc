@@ -40,8 +40,8 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
       context.kernels = ClassifyKernels(trace);
     }
   });
-  context.windows =
-      FindWindows(trace, context.ranks, context.work, context.launches, context.phases, context.steps);
+  context.windows = FindWindows(trace, context.ranks, context.work, context.launches, context.phases,
+                                context.steps, context.activity);
   GiveBackFreedMemory();
   return context;
 }
