@@ -176,16 +176,31 @@ TEST(TensorFlowTimeline, ReadsEscapesOfNamesOnce) {
   EXPECT_EQ(t.names.View(t.ranges.name[0]), R"(a\nb)");
 }
 
-// What it has of the GPU is the time of operators once more, enclosing one another: no kernels.
-TEST(LegacyAutogradProfiler, RecordsOperatorsOfTheHost) {
-  const Trace t = ReadDialect(
-      R"([{"name": "aten::mm", "ph": "X", "ts": 6, "dur": 2, "tid": 1, "pid": "CPU functions", "args": {}}, )"
-      R"({"name": "aten::mm", "ph": "X", "ts": 7, "dur": 3, "tid": 0, "pid": "CUDA functions", "args": {}}])");
+// What it has of the GPU is the time of operators once more, enclosing one another: no kernels, but totals.
+TEST(LegacyAutogradProfiler, SumsUpOperators) {
+  const auto call = [](std::string_view name, std::string_view pid, int start, int length) {
+    return fmt::format(
+        R"({{"name": "{}", "ph": "X", "ts": {}, "dur": {}, "tid": 0, "pid": "{}", "args": {{}}}})", name,
+        start, length, pid);
+  };
+  const Trace t = ReadDialect("[" + call("aten::conv2d", "CPU functions", 6, 9) + ", " +
+                              call("aten::conv2d", "CUDA functions", 7, 40) + ", " +
+                              call("aten::cudnn_convolution", "CPU functions", 7, 5) + ", " +
+                              call("aten::cudnn_convolution", "CUDA functions", 8, 39) + "]");
   EXPECT_EQ(t.format, "kineto");
   EXPECT_EQ(t.kernels.size(), 0u);
-  ASSERT_EQ(t.ranges.size(), 1u);
-  EXPECT_EQ(t.names.View(t.ranges.name[0]), "aten::mm");
-  EXPECT_THAT(t.health.notes, ElementsAre(HasSubstr("between two CUDA events")));
+  EXPECT_EQ(t.ranges.size(), 2u);
+  ASSERT_EQ(t.summary_tables.size(), 1u);
+  const SummaryTable& table = t.summary_tables[0];
+  EXPECT_TRUE(table.has_device);
+  EXPECT_EQ(table.host_ns, 9000);
+  EXPECT_EQ(table.device_ns, 40000);
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].name, "aten::conv2d");
+  EXPECT_EQ(table.rows[0].self_ns, 4000);
+  EXPECT_EQ(table.rows[0].device_self_ns, 1000);
+  EXPECT_EQ(table.rows[1].device_ns, 39000);
+  EXPECT_EQ(table.rows[1].device_self_ns, 39000);
 }
 
 }  // namespace

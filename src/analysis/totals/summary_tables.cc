@@ -140,6 +140,24 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
   }
 }
 
+// Older profilers of PyTorch list no kernels: what the GPU does is that of operators.
+bool FindMainOfGpu(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
+  const SummaryTotalRow* most = nullptr;
+  for (const SummaryTotalRow* row : rows) {
+    if (row->kind == "kernel" || row->kind == "copy" || row->kind == "set") return false;
+    if (row->kind == "operator" && row->device_self_ns.value_or(0) > 0 &&
+        (most == nullptr || *row->device_self_ns > *most->device_self_ns))
+      most = row;
+  }
+  if (most == nullptr || !table.device_ns || *most->device_self_ns > *table.device_ns) return false;
+  table.main_kind = "gpu-operator";
+  table.main_name = most->short_name;
+  table.main_calls = most->calls;
+  table.main_ns = most->device_self_ns;
+  table.main_share = *table.main_ns / *table.device_ns;
+  return true;
+}
+
 std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows) {
   std::optional<double> sum;
   for (const SummaryTotalRow* row : rows)
@@ -214,7 +232,8 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
                   "What the operators that are listed take on the host, without what they call.")
           .Column(
               "main_kind", &SummaryTableRow::main_kind, Unit::kText,
-              "Of what takes most, as in summary_total: on the GPU where that is known, else on the host.")
+              "Of what takes most, as in summary_total: on the GPU where that is known, else on the host; "
+              "gpu-operator where no kernels are listed, and an operator takes most of the GPU.")
           .Column("main_name", &SummaryTableRow::main_name, Unit::kText, "Its short name.")
           .Column("main_calls", &SummaryTableRow::main_calls, Unit::kCount, "How often it ran.")
           .Column("main_ns", &SummaryTableRow::main_ns, Unit::kNanoseconds, "What it takes.")
@@ -241,7 +260,7 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
       }
     table.host_ns = of.host_ns;
     table.device_ns = of.device_ns ? of.device_ns : DeviceTime(rows);
-    FindMain(rows, table);
+    if (!FindMainOfGpu(rows, table)) FindMain(rows, table);
   }
   return tables;
 }

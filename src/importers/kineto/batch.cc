@@ -114,6 +114,8 @@ void Batch::Add(const Event& e) {
       span_end = std::max(span_end, e.start + std::max<Ns>(0, e.duration));
       return;
     case EventCategory::kMirrored:
+      if (known.name == kLegacyGpu) legacy_gpu.Add(e, trace.names);
+      return;
     case EventCategory::kCounters:
       return;
     case EventCategory::kOther:
@@ -370,6 +372,7 @@ void Batch::Append(Batch& chunk) {
     spans.Clear();
   else
     spans.Append(chunk.spans.all(), maps.name);
+  legacy_gpu.Append(chunk.legacy_gpu.all(), maps.name);
   launches.Append(chunk.launches, trace);
   Trace::ForEachTable([&](auto table) { AppendRows(trace.*table, from.*table, maps); });
 

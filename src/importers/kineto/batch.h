@@ -45,6 +45,7 @@ class Batch {
   Ns span_start = kUnknown, span_end = kUnknown;                         // of the profiler's own record
   NpuTimes npu;
   Spans spans;                   // of no use where any event is of a kind that PyTorch's profiler writes
+  Spans legacy_gpu;              // of torch.autograd.profiler: operators as two CUDA events enclose them
   bool texts_are_plain = false;  // those of events to come: nothing in them is an escape
 
  private:

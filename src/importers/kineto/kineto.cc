@@ -21,6 +21,7 @@
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/kineto/frame.h"
 #include "src/importers/kineto/gpu_dialect.h"
+#include "src/importers/kineto/operator_totals.h"
 #include "src/importers/kineto/other_trace.h"
 #include "src/importers/kineto/track_spans.h"
 #include "src/trace/event_tables.h"
@@ -244,11 +245,6 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
     trace.facts["accelerator"] = accelerator;
     batch.npu.Describe(trace);
   }
-  if (rows(kLegacyGpu) > 0)
-    notes.push_back(
-        "What the trace has of the GPU is the time between two CUDA events around each operator, not "
-        "kernels: "
-        "it was not read.");
   const auto launches = [&](NameId name) {
     return trace.names.View(name).find("Launch") != std::string_view::npos;
   };
@@ -376,6 +372,8 @@ Trace ReadTrace(ByteSource& source) {
   GiveFramesTheirThread(trace);
   Sort(trace);
   SortDevices(trace);
+  if (!batch->legacy_gpu.empty() && trace.kernels.size() == 0)
+    trace.summary_tables.push_back(OperatorTotals(trace, batch->legacy_gpu));
   SetOrigin(trace, *first);
   if (base.value_or(0) + *first > kYear2000) trace.clock_origin_utc_ns = base.value_or(0) + *first;
   if (batch->span_start != kUnknown) trace.session_duration_ns = batch->span_end - batch->span_start;

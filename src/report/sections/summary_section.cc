@@ -68,7 +68,7 @@ std::string MainText(const SummaryCells& cells) {
   if (!cells.Has("main_name")) return "it lists no time";
   const std::string kind = cells.Text("main_kind", Unit::kText);
   const std::string name = CutName(cells.Text("main_name", Unit::kText));
-  const bool of_device = kind == "kernel" || kind == "copy" || kind == "set";
+  const bool of_device = kind == "kernel" || kind == "copy" || kind == "set" || kind == "gpu-operator";
   const std::string share = cells.Has("main_share") ? cells.Text("main_share", Unit::kRatio) : "";
   const std::string calls =
       fmt::format("{} {}", cells.Count("main_calls"), cells.Number("main_calls") == 1 ? "call" : "calls");
