@@ -10,6 +10,7 @@
 
 namespace dladvisor {
 namespace {
+using training_log::EvaluationBesideTraining;
 using training_log::InSeconds;
 
 // Of the last of twenty lines.
@@ -40,6 +41,24 @@ TEST(Durations, OfEpochsAndStepsBesideEvaluations) {
   EXPECT_DOUBLE_EQ(SecondsOf("Epoch {} finished in 1.5 hours, eval took 10 minutes, loss 0.3"), 5400);
   EXPECT_DOUBLE_EQ(SecondsOf("step {} loss 1.2 time 2 min 5 sec"), 125);
   EXPECT_DOUBLE_EQ(SecondsOf("Epoch {} loss 0.3 epoch time: 1h 11m 1s"), 4261);
+}
+
+TEST(Durations, OfEvaluationsBesideTheTraining) {
+  EXPECT_EQ(EvaluationBesideTraining("Epoch 3/40 train time 1h 5m 30s val time 2m 10s"), 130);
+  EXPECT_EQ(EvaluationBesideTraining("Epoch 3 train_time: 51.5s val_loss: 2.1 val_time: 30.25s"), 30.25);
+  EXPECT_EQ(EvaluationBesideTraining("train took 500 ms | eval took 250 ms"), 0.25);
+  EXPECT_EQ(EvaluationBesideTraining("Epoch 3 time 80 s, val time 30 s"), std::nullopt);  // it may be within
+  EXPECT_EQ(EvaluationBesideTraining("Epoch 3 train time 80 s, val loss 30"), std::nullopt);
+}
+
+TEST(Durations, OfEvaluationsAreCountedWithTheirEpochs) {
+  const TrainingLog log = test::ReadTrainingLog(test::LinesOf(1, 8, 1, [](int epoch) {
+    return fmt::format("Epoch {}/8 | train loss 0.5 | val loss 0.6 | train time 50.0s | val time 30.0s",
+                       epoch);
+  }));
+  ASSERT_EQ(log.iterations.size(), 8u);
+  EXPECT_EQ(log.evaluations, 8);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 240e9);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "tests/importers/log_file.h"
@@ -42,6 +43,39 @@ TEST(GeneralLines, ThePeakThatALineCounts) {
   ASSERT_EQ(log.iterations.size(), 10u);
   ASSERT_TRUE(log.iterations[4].mfu);
   EXPECT_DOUBLE_EQ(*log.iterations[4].mfu, 0.375);
+}
+
+TEST(GeneralLines, TimesInBracketsWithWhatTheyAreOfBehindThem) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 100, 10, [](int step) {
+    return fmt::format("[{}/2000] loss: 2.1 (0.305 sec/batch, 0.205 sec data)", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectSeconds(log, 4, 0.305);
+  ASSERT_EQ(log.timers.size(), 10u);
+  EXPECT_NEAR(*log.timers[4].ns, 0.205e9, 1);
+}
+
+TEST(GeneralLines, PartsAddUpWhereNoTimeIsOfTheWhole) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 100, 10, [](int step) {
+    return fmt::format("ep 0 it {} | loss 2.1 | fwd 0.125s bwd 0.25s data 0.5s opt 0.0625s", step);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectSeconds(log, 4, 0.9375);
+  std::vector<std::string> timers;
+  for (const TrainingTimer& timer : log.timers)
+    if (timer.row == 4) timers.push_back(timer.name);
+  EXPECT_THAT(timers, testing::UnorderedElementsAre("forward", "backward", "optimizer", "data"));
+}
+
+// As fastai prints them.
+TEST(GeneralLines, ATableOfEpochsWithClocks) {
+  std::string text = "epoch     train_loss  valid_loss  accuracy  time    \n";
+  for (int epoch = 0; epoch < 6; ++epoch)
+    text += fmt::format("{}         2.100000    2.200000    0.810000  01:2{}     \n", epoch, epoch);
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 6u);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectSeconds(log, 3, 83);
 }
 
 // A clock of what is left tells nothing of what passed.

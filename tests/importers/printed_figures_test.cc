@@ -80,6 +80,15 @@ TEST(PrintedFigures, RoundsByTheSumOfAll) {
   EXPECT_EQ(output.figures[2].name, "batch 16 latency");
 }
 
+TEST(PrintedFigures, APartOfAWholeIsNoName) {
+  const ProgramOutput output = ReadProgram(
+      "Batch 1/500 processed in 1.25 seconds\nBatch 2/500 processed in 1.5 seconds\nBatch 3/500 processed in "
+      "1.75 seconds\n");
+  ASSERT_EQ(output.figures.size(), 1u);
+  EXPECT_EQ(output.figures[0].name, "Batch processed");
+  EXPECT_EQ(output.figures[0].count, 3);
+}
+
 TEST(PrintedFigures, WhatIsCountedIsNoName) {
   const ProgramOutput output =
       ReadProgram("Slow: 128 tokens in 1.64s (78.2 tok/s)\nFast: 128 tokens in 0.28s (459.1 tok/s)\n");

@@ -126,8 +126,13 @@ void LogReader::Line(std::string_view line) {
   Count(megatron_.Line(line));
   const std::string in_seconds = InSeconds(line);
   const std::string_view plain = in_seconds.empty() ? line : std::string_view(in_seconds);
-  Count(steps_.Line(plain));
-  Count(general_.Line(plain));
+  const bool is_step = steps_.Line(plain), is_general = general_.Line(plain);
+  Count(is_step);
+  Count(is_general);
+  if (const auto evaluation = is_step || is_general ? EvaluationBesideTraining(line) : std::nullopt) {
+    ++evaluations_;
+    evaluation_ns_ += *evaluation * kNsPerSecond;
+  }
   mlperf_.Line(line);
   epoch_bars_.Line(line);
   epoch_clock_.Line(line);
@@ -214,6 +219,10 @@ TrainingLog LogReader::Finish() {
     if (few || PrintsLosses()) log.program = "a program that prints losses";
   }
   if (log.empty()) return log;
+  if (log.evaluations == 0 && 2 * evaluations_ > static_cast<int64_t>(log.iterations.size())) {
+    log.evaluations = evaluations_;
+    log.evaluation_ns = evaluation_ns_;
+  }
   LeaveOutStops(log);
   KeepLongestTraining(log);
   log.error = not_begun

@@ -148,6 +148,8 @@ class LogReader {
   bool fenced_ = false, launcher_failed_ = false;
   bool document_ = false;  // with fences
   int64_t lines_ = 0, lines_of_tables_ = 0;
+  int64_t evaluations_ = 0;  // of which the line of the training has the time beside its own
+  double evaluation_ns_ = 0;
   int64_t losses_ = 0, loss_lines_ = 0, timed_losses_ = 0;  // weighed, as they are, with the time of a step
 };
 

@@ -68,6 +68,21 @@ std::string WithoutLongUnits(std::string_view line) {
 
 }  // namespace
 
+std::optional<double> EvaluationBesideTraining(std::string_view line) {
+  if (line.size() > kLongestTimedLine || line.find("rain") == std::string_view::npos) return std::nullopt;
+  static const RE2 evaluation(
+      R"((?i)\b(?:val|valid|validation|eval|evaluation|test|testing)[ _-](?:time|took|takes|duration)\b[^\d,;|]{0,12}(\d+(?:\.\d+)?)(?: *(m?s|secs?|seconds?|min|mins|minutes?)\b)?)"),
+      training(R"((?i)\btrain(?:ing)?[ _-](?:time|took|takes|duration)\b[^\d,;|]{0,12}\d)");
+  const std::string in_seconds = HasLongUnit(line) ? WithoutLongUnits(line) : std::string();
+  if (!in_seconds.empty()) line = in_seconds;
+  std::string number, unit;
+  if (!RE2::PartialMatch(line, training) || !RE2::PartialMatch(line, evaluation, &number, &unit))
+    return std::nullopt;
+  const auto value = Number(number);
+  if (!value) return std::nullopt;
+  return *value * (unit == "ms" ? 1e-3 : unit.starts_with("m") || unit.starts_with("M") ? 60 : 1);
+}
+
 std::string InSeconds(std::string_view line) {
   if (line.size() > kLongestTimedLine) return {};
   std::string result = HasLongUnit(line) ? WithoutLongUnits(line) : std::string();

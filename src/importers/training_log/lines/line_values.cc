@@ -207,6 +207,16 @@ bool NamesWhatFollows(std::string_view line, size_t end_of_word, bool named) {
   }
 }
 
+// "0.205 sec data", "1.2 s forward": the words behind a time without a name, up to what parts values.
+std::string NameBehind(std::string_view line, size_t end) {
+  if (end >= line.size() || line[end] != ' ' || end + 1 >= line.size() || !IsLetter(line[end + 1])) return {};
+  size_t last = end + 1;
+  while (last < line.size() && (IsLetter(line[last]) || line[last] == ' ' || line[last] == '_')) ++last;
+  const bool parted = last == line.size() || line[last] == ',' || line[last] == ')' || line[last] == ';' ||
+                      line[last] == '|' || line[last] == ']';
+  return parted ? NameOf(line.substr(end, last - end)) : std::string();
+}
+
 // What no rate is.
 bool IsNoRate(std::string_view name) {
   static const RE2 other(R"((?:^| )(?:\w*loss|lr|learning rate|\w*norm|acc|accuracy|ppl|perplexity)$)");
@@ -345,14 +355,17 @@ std::vector<Value> ValuesOf(std::string_view line) {
     if (bracket + 1 < line.size() && line[bracket] == '(' && IsDigit(line[bracket + 1])) {
       const size_t mean = EndOfNumber(line, bracket + 1);
       const size_t rest = std::min(line.find_first_not_of(' ', mean), line.size());
-      const UnitForm* other =
-          UnitOf(Lower(line.substr(rest, std::min<size_t>(line.substr(rest).find(')'), 16))));
+      size_t end_of_unit = rest;
+      while (end_of_unit < line.size() && (IsLetter(line[end_of_unit]) || line[end_of_unit] == '/'))
+        ++end_of_unit;
+      const UnitForm* other = UnitOf(Lower(line.substr(rest, std::min<size_t>(end_of_unit - rest, 16))));
       // "loss 0.5 (1002 tok/s)"
       if (other == nullptr || !IsRate(other->unit) || other->unit == value.unit) {
         value.mean = Parsed(line.substr(bracket + 1, mean - bracket - 1));
         end = mean;
       }
     }
+    if (value.name.empty() && value.unit == Unit::kSeconds) value.name = NameBehind(line, end);
     values.push_back(std::move(value));
     at = last = end;
   }

@@ -70,6 +70,9 @@ std::string FigureName(std::string_view text) {
   RE2::Replace(&name, before, "");
   RE2::Replace(&name, behind, "");
   RE2::Replace(&name, round, R"(\1)");
+  // "Batch 25/500 processed"
+  static const RE2 counted(R"( ?\b\d+ ?/ ?\d+\b)");
+  RE2::GlobalReplace(&name, counted, "");
   return name.size() > kLongestFigureName ? "" : name;
 }
 

@@ -14,6 +14,7 @@
 #include "src/importers/training_log/steps/epoch_times.h"
 #include "src/importers/training_log/steps/step_evaluations.h"
 #include "src/importers/training_log/steps/step_forms.h"
+#include "src/importers/training_log/steps/step_words.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -60,32 +61,6 @@ bool IsEpoch(const Value& value) {
          Ends(value.name, {"epoch", "ep"});
 }
 
-// A line of an evaluation names it before its step.
-bool Evaluates(std::string_view line) {
-  static const RE2 words(
-      R"re((?i)(?:^|[^\w.])(?:val|valid|validation|validating|test|testing|eval|evaluation|evaluating|inference|predict\w*)\b[^.]{0,40}?\d)re");
-  static const RE2 setting(
-      R"re((?i)(?:val|eval|test)\w*[ _-](?:every|interval|freq))re");  // "eval every 500"
-  const std::string_view head = line.substr(0, std::min<size_t>(line.size(), 160));
-  // "Iter: 100, Train Loss: 0.4, Val Loss: 0.36": of the training.
-  static const RE2 training(R"re((?i)^.*?\b(?:train\w*[ _-]loss|loss[ _-]train)\b.*?\b(?:val|test|eval))re");
-  return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting) &&
-         !RE2::PartialMatch(head, training);
-}
-
-// "loss: nan" or "L=nan", of the training.
-bool LosesItself(std::string_view line) {
-  static const RE2 loss(
-      R"re((?i)((?:[a-z]+[ _/-])?)loss\w*["')]{0,2} {0,2}[:=]? {0,2}["'(]{0,2}[+-]?nan\b)re"),
-      other("(?i)^(?:val|eval|test)"), letter(R"((?:^|[\s,|])L ?[:=] ?[+-]?(?i:nan)\b)");
-  if (RE2::PartialMatch(line, letter)) return true;
-  std::string before;
-  re2::StringPiece rest(line.data(), line.size());
-  while (RE2::FindAndConsume(&rest, loss, &before))
-    if (!RE2::PartialMatch(before, other)) return true;
-  return false;
-}
-
 }  // namespace
 
 std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_view line) const {
@@ -105,7 +80,14 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     const Unit unit = value.unit;
     const double scale = value.scale;
     const bool time = unit == Unit::kSeconds || unit == Unit::kNone;
-    if (!step.epoch && (IsEpoch(value) || (rounds && &value == &*round))) {
+    if (unit == Unit::kSeconds && !value.whole && Ends(name, {"forward", "fwd", "forward time"})) {
+      step.forward = number * scale;
+    } else if (unit == Unit::kSeconds && !value.whole && Ends(name, {"backward", "bwd", "backward time"})) {
+      step.backward = number * scale;
+    } else if (unit == Unit::kSeconds && !value.whole &&
+               Ends(name, {"optimizer", "opt", "optim", "optimizer time", "optimizer step", "opt step"})) {
+      step.optimizer = number * scale;
+    } else if (!step.epoch && (IsEpoch(value) || (rounds && &value == &*round))) {
       step.epoch = static_cast<int64_t>(number);
     } else if (!step.step &&
                (IsStep(value) || (batch_counts && IsBatch(value)) ||
@@ -171,6 +153,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     }
   }
   if (!step.step) return std::nullopt;
+  // "fwd 0.11s bwd 0.21s data 0.4s opt 0.06s": what it takes by its parts, where no time is of the whole.
+  if (step.forward && step.backward && !step.step_time && !step.time && !step.since_last && !step.since_start)
+    step.step_time = *step.forward + *step.backward + step.optimizer.value_or(0) + step.input.value_or(0);
   if (step.nan) step.loss.reset();
   static const RE2 left(R"re((?i)\beta\W{1,3}(\d{1,4}:\d\d:\d\d)\b)re");
   std::string clock;
@@ -256,7 +241,7 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
   if (!RE2::PartialMatch(line, counter)) return happened(false);
-  if (Evaluates(line)) {
+  if (NamesEvaluation(line)) {
     if (!steps_.empty() && !event) event = TrainingEventKind::kEvaluation;
     return happened(false);
   }
@@ -464,6 +449,10 @@ TrainingLog GeneralLinesReader::Finish() {
       log.iterations.push_back(row);
       continue;
     }
+    for (const auto& [name, part] : {std::pair{"forward", line.forward}, std::pair{"backward", line.backward},
+                                     std::pair{"optimizer", line.optimizer}})
+      if (part && line.step_time && *part <= *line.step_time)
+        log.timers.push_back({log.iterations.size(), name, {}, *part * kNsPerSecond, {}, {}});
     // An epoch's first step waits for the workers to start, and tells nothing of those before it.
     const bool of_first = first_of_epoch && covers > 1;
     if (line.input && seconds && *line.input > *seconds) ++longer;
@@ -473,8 +462,10 @@ TrainingLog GeneralLinesReader::Finish() {
   }
   if (log.iterations.size() < kLeastRows) return {};
   // Then it is of another span than a step, as of an epoch's first batch alone.
-  if (static_cast<double>(longer) > (1 - kMostLines) * static_cast<double>(longer + log.timers.size()))
-    log.timers.clear();
+  const auto of_input = [](const TrainingTimer& timer) { return timer.name == "data"; };
+  const auto waits = static_cast<size_t>(std::ranges::count_if(log.timers, of_input));
+  if (static_cast<double>(longer) > (1 - kMostLines) * static_cast<double>(longer + waits))
+    std::erase_if(log.timers, of_input);
   SetCovers(log.iterations, std::nullopt);
   for (TrainingIteration& row : log.iterations)
     if (row.nan) row.nan = std::min(*row.nan, row.covers.value_or(1));

@@ -49,8 +49,15 @@ bool IsNameOfColumn(std::string_view word) {
          word.find_first_of(":=,;.\"'[]{}!?") == std::string_view::npos;
 }
 
+// "01:20", "1:02:03", of an epoch.
+bool IsClock(std::string_view word) {
+  static const RE2 clock(R"(\d{1,4}(?::[0-5]\d){1,2})");
+  return RE2::FullMatch(word, clock);
+}
+
 // "7.12", "3.6e+03", and of counts "40/165".
 bool IsCell(std::string_view word) {
+  if (IsClock(word)) return true;
   const size_t slash = word.find('/');
   if (slash != std::string_view::npos)
     return Integer(word.substr(0, slash)).has_value() && Integer(word.substr(slash + 1)).has_value();
@@ -126,6 +133,8 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
     const std::string& name = table_.names[i];
     if (CountsSteps(name) || name == "epoch")
       counts.append(name == "epoch" && !table_.steps ? "step" : name).append(": ").append(cell) += ", ";
+    else if (const auto seconds = name == "time" && IsClock(cell) ? SecondsOfClock(cell) : std::nullopt)
+      values += fmt::format("time: {} s, ", *seconds);
     else if (!IsOfEvaluation(name))
       values.append(name == "total" ? "total loss" : name).append(": ").append(cell) += ", ";
   }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/training_log/steps/step_words.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string>
+
+namespace dladvisor::training_log {
+
+bool NamesEvaluation(std::string_view line) {
+  static const RE2 words(
+      R"re((?i)(?:^|[^\w.])(?:val|valid|validation|validating|test|testing|eval|evaluation|evaluating|inference|predict\w*)\b[^.]{0,40}?\d)re");
+  static const RE2 setting(
+      R"re((?i)(?:val|eval|test)\w*[ _-](?:every|interval|freq))re");  // "eval every 500"
+  const std::string_view head = line.substr(0, std::min<size_t>(line.size(), 160));
+  // "Iter: 100, Train Loss: 0.4, Val Loss: 0.36": of the training.
+  static const RE2 training(R"re((?i)^.*?\b(?:train\w*[ _-]loss|loss[ _-]train)\b.*?\b(?:val|test|eval))re");
+  return RE2::PartialMatch(head, words) && !RE2::PartialMatch(head, setting) &&
+         !RE2::PartialMatch(head, training);
+}
+
+bool LosesItself(std::string_view line) {
+  static const RE2 loss(
+      R"re((?i)((?:[a-z]+[ _/-])?)loss\w*["')]{0,2} {0,2}[:=]? {0,2}["'(]{0,2}[+-]?nan\b)re"),
+      other("(?i)^(?:val|eval|test)"), letter(R"((?:^|[\s,|])L ?[:=] ?[+-]?(?i:nan)\b)");
+  if (RE2::PartialMatch(line, letter)) return true;
+  std::string before;
+  re2::StringPiece rest(line.data(), line.size());
+  while (RE2::FindAndConsume(&rest, loss, &before))
+    if (!RE2::PartialMatch(before, other)) return true;
+  return false;
+}
+
+}  // namespace dladvisor::training_log
