@@ -106,6 +106,25 @@ TEST(Headline, AsksNoTwoQuestionsWhereThereIsSomethingToDo) {
   EXPECT_THAT(text(9e6), HasSubstr("only the host computes; first, find out what it does before; then find"));
 }
 
+TEST(Headline, BeginsATestWithTheHostWhereNothingOnTheGpuWouldBeNoticedBesideIt) {
+  const auto text = [](int64_t alone_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("host-computes-alone", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].confidence = Confidence::kHigh;
+    advice.findings[0].recommendation = {"Profile the program at work."};
+    advice.findings[1].recommendation = {"Find out what it does."};
+    const std::vector<NamedValue> scope = {{"share_of_program_time", 0.9, Unit::kRatio},
+                                           {"time_without_cuda_calls_ns", alone_ns, Unit::kNanoseconds}};
+    advice.findings[1].problem =
+        RenderMessage("{{time_without_cuda_calls_ns}}, {{share_of_program_time}} of the time", scope);
+    return Render(RunWithLedger({{"compute/other", 4'000'000}, {"copy", 1'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(1'700'000'000), HasSubstr("first, find out what it does"));
+  EXPECT_THAT(text(900'000'000), HasSubstr("first, profile the program at work"));
+}
+
 TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
   const auto text = [](const char* activity, int64_t ns) {
     Advice advice;

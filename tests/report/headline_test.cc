@@ -339,6 +339,25 @@ TEST(Headline, BeginsWithTheKernelThatTakesTheTimeWhereLittleIsLost) {
   EXPECT_THAT(text(200'000'000, 0, "copies"), HasSubstr("first, wait less"));
 }
 
+TEST(Headline, BeginsWithAKernelOfTheProgramsOwnThatHoldsFarMoreThanIsSaved) {
+  const auto text = [](double kernel_share, int64_t library) {
+    Advice advice;
+    advice.findings = {MakeFinding("wait", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("dominant-kernel", Severity::kInfo, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Wait less."};
+    advice.findings[0].saves = SavingClaim{"idle/sync", 0, 110e6, 110e6};
+    advice.findings[1].recommendation = {"Look at the kernel."};
+    advice.findings[1].lets = {{"library", Value(library), Unit::kNone}};
+    const std::vector<NamedValue> scope = {{"kernel_share", kernel_share, Unit::kRatio}};
+    advice.findings[1].problem = RenderMessage("{{kernel_share}} of the kernel time", scope);
+    return Render(RunWithLedger({{"compute/other", 880'000'000}, {"idle/sync", 120'000'000}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(0.75, 0), HasSubstr("first, look at the kernel"));
+  EXPECT_THAT(text(0.3, 0), HasSubstr("first, wait less"));
+  EXPECT_THAT(text(0.75, 1), HasSubstr("first, wait less"));
+}
+
 TEST(Headline, BeginsWithAMistakeOfOneLineThatCostsMuch) {
   const auto text = [](double high, const char* known) {
     Advice advice;

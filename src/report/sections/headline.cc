@@ -214,11 +214,23 @@ Weighed WeighSavings(const Advice& advice, const Whole& whole) {
 
 // Where one kernel takes most of the time and little is saved of what is lost, it is what to look at.
 constexpr double kMostlyComputing = 0.8;
+// A kernel of the program's own may be made faster by far more than what is saved, where it holds so many
+// times as much.
+constexpr double kFarMore = 6;
+double TimeOfOwnKernel(const Advice& advice, size_t root, const Whole& whole) {
+  const Finding& finding = advice.findings[root];
+  if (Holds(finding, "library") || Holds(finding, "pytorch")) return 0;
+  for (const PlacedValue& placed : finding.problem.values)
+    if (placed.value.name == "kernel_share")
+      return AsNumber(placed.value.value).value_or(0) * (whole.total - whole.lost);
+  return 0;
+}
 std::optional<size_t> KernelBeforeSavings(const Advice& advice, const Whole& whole, const Weighed& savings) {
   const auto kernel = FindingOf(advice, "dominant-kernel");
   if (!kernel || !savings.best || savings.start_up) return std::nullopt;
-  const bool is_little =
-      whole.lost < (1 - kMostlyComputing) * whole.total && savings.expected < kSmallLoss * whole.total;
+  const bool is_little = whole.lost < (1 - kMostlyComputing) * whole.total &&
+                         (savings.expected < kSmallLoss * whole.total ||
+                          TimeOfOwnKernel(advice, *kernel, whole) > kFarMore * savings.expected);
   const bool computes = OfComputing(*MostSaving(advice, *savings.best).saves);
   return is_little && !computes ? kernel : std::nullopt;
 }
@@ -316,14 +328,18 @@ bool IsWorthDoingFirst(const ReportModel& model, size_t root, double program_ns)
 }
 
 // The host's own time, where that is what to begin with. What a test computes on the host is its data and its
-// check; and who is only asked what the host does there has nothing to do yet, and still less behind a second
-// question.
+// check, unless that takes so long that nothing on the GPU would be noticed beside it; and who is only asked
+// what the host does there has nothing to do yet, and still less behind a second question.
+constexpr double kNoticed = 1e9, kManyTimes = 100;
 std::optional<size_t> HostBeforeSavings(const ReportModel& model, std::optional<size_t> among_savings) {
   const Advice& advice = *model.advice;
   const auto host = HostAloneForMostOfTheTime(advice);
   const bool is_test = IsTest(advice, WholeOf(model));
   if (FindingOf(advice, "cuda-errors")) return std::nullopt;
   if (host && Holds(advice.findings[host->root], "known")) return host->root;
+  if (is_test && host &&
+      host->share * host->program_ns > std::max(kNoticed, kManyTimes * WholeOf(model).total))
+    return host->root;
   if (is_test) return WritesForLonger(advice, WholeOf(model).total);
   if (!host) return std::nullopt;
   const auto worth = [&](size_t root) { return IsWorthDoingFirst(model, root, host->program_ns); };
