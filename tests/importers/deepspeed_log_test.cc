@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Logs of DeepSpeed, written by hand.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -35,7 +36,7 @@ TEST(DeepSpeedLog, Lines) {
   EXPECT_DOUBLE_EQ(*log.iterations[2].samples_per_second, 260.25);
 }
 
-// Where nothing else of the log has a time; of iterations before of micro-batches.
+// Where no line of the log has the time of a step; of iterations before of micro-batches.
 TEST(DeepSpeedLog, TimersAlone) {
   const std::string
       micro =
@@ -55,6 +56,15 @@ TEST(DeepSpeedLog, TimersAlone) {
   const TrainingLog both = test::ReadLog(micro + micro + whole + micro + micro + whole).training_log;
   ASSERT_EQ(both.iterations.size(), 2u);
   EXPECT_DOUBLE_EQ(*both.iterations[0].elapsed_ns, 1050e6);
+  const std::string pace =
+      "[2023-06-21 07:39:09,442] [INFO] [timer.py:199:stop] epoch=0/micro_step=40/global_step={}, "
+      "RunningAvgSamplesPerSec=30.5, CurrSamplesPerSec=32.5, MemAllocated=1.2GB\n";
+  const TrainingLog paced =
+      test::ReadLog(fmt::format(fmt::runtime(pace), 10) + whole + fmt::format(fmt::runtime(pace), 20) + whole)
+          .training_log;
+  ASSERT_EQ(paced.iterations.size(), 2u);
+  EXPECT_DOUBLE_EQ(*paced.iterations[0].elapsed_ns, 1050e6);
+  EXPECT_DOUBLE_EQ(*paced.samples_per_second, 32.5);
 }
 
 TEST(DeepSpeedLog, WhatIsKeptOnTheHost) {

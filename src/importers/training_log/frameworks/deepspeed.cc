@@ -97,18 +97,24 @@ void DeepSpeedReader::Parts(std::string_view line) {
   log.iterations.push_back(row);
 }
 
+// What the parts of steps take says more than the pace of lines that have no time of a step.
 TrainingLog DeepSpeedReader::Finish() {
-  const bool timed = std::ranges::any_of(
-      log_.iterations, [](const TrainingIteration& row) { return row.elapsed_ns || row.samples_per_second; });
-  if (timed) {
-    log_.program = "DeepSpeed";
-    return std::move(log_);
+  bool timed = false;
+  double samples = 0, paced = 0;
+  for (const TrainingIteration& row : log_.iterations) {
+    timed = timed || row.elapsed_ns;
+    samples += row.samples_per_second.value_or(0);
+    paced += row.samples_per_second ? 1 : 0;
   }
-  for (TrainingLog* parts : {&whole_, &micro_}) {
-    if (parts->iterations.size() < kLeastLinesOfTimers) continue;
-    parts->program = "DeepSpeed";
-    return std::move(*parts);
-  }
+  if (!timed)
+    for (TrainingLog* parts : {&whole_, &micro_}) {
+      if (parts->iterations.size() < kLeastLinesOfTimers) continue;
+      parts->program = "DeepSpeed";
+      parts->flushed_iterations = log_.flushed_iterations;
+      if (paced > 0) parts->samples_per_second = samples / paced;
+      return std::move(*parts);
+    }
+  if (timed || paced > 0) log_.program = "DeepSpeed";
   return std::move(log_);
 }
 
