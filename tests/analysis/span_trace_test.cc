@@ -56,6 +56,28 @@ TEST_F(SpanTraceTest, EachMomentBelongsToTheInnermostSpan) {
   EXPECT_EQ(families.tracks[0].gap_start_ns, 100);
 }
 
+TEST_F(SpanTraceTest, NamesTheRankThatIsReadyLast) {
+  const uint32_t track = Track(1, "gradient");
+  for (Ns round = 0; round < 3; ++round) {
+    const Ns at = 100 * round;
+    Add(track, "NEGOTIATE_ALLREDUCE", at, at + 50);
+    Add(track, "1", at, at);
+    Add(track, "2", at + 10, at + 10);
+    Add(track, "0", at + 50, at + 50);
+    Add(track, "ALLREDUCE", at + 50, at + 90);
+  }
+  Add(track, "NEGOTIATE_ALLREDUCE", 300, 350);
+  Add(track, "0", 300, 300);
+  Add(track, "1", 310, 310);
+  const SpanTraceRow row = Compute().trace.at(0);
+  EXPECT_EQ(row.with_marks, 4);
+  EXPECT_EQ(row.marked_span, "NEGOTIATE_ALLREDUCE");
+  EXPECT_EQ(row.last_mark, "0");
+  EXPECT_EQ(row.last_count, 3);
+  EXPECT_EQ(row.late_ns, 40);
+  EXPECT_EQ(row.marked_ns, 200);
+}
+
 // As of requests on one track: what began last and has not ended is the innermost.
 TEST_F(SpanTraceTest, SpansMayOverlap) {
   const uint32_t track = Track(0, "main");

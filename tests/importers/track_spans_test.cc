@@ -57,6 +57,15 @@ TEST(TrackSpans, OfACutFileAreThoseBeforeTheEnd) {
   EXPECT_TRUE(t.health.truncated);
 }
 
+TEST(TrackSpans, OfAnArrayWithoutItsBracketAreWhole) {
+  const Trace t = ReadSpans(
+      "["
+      R"({"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"
+      "\n");
+  EXPECT_EQ(t.program_spans.size(), 1u);
+  EXPECT_FALSE(t.health.truncated);
+}
+
 TEST(TrackSpans, AreNoneBesideEventsOfThePyTorchProfiler) {
   const Trace t =
       ReadSpans(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"

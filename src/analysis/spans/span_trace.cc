@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "src/analysis/family/family.h"
+#include "src/analysis/spans/late_marks.h"
 #include "src/analysis/spans/span_walk.h"
 #include "src/analysis/spans/uneven_spans.h"
 #include "src/statistics/quantile.h"
@@ -27,7 +28,7 @@ std::string Numbered(std::string_view name) {
 
 bool SaysItWaits(const std::string& name) {
   static const RE2 waits(
-      R"((?i)wait|synchroni|\bsync\b|_sync|barrier|spin|idle|sleep|poll|recv|receive|stall|futex|(^|[^b])lock)");
+      R"((?i)wait|synchroni|\bsync\b|_sync|barrier|spin|idle|sleep|poll|negotiat|recv|receive|stall|futex|(^|[^b])lock)");
   return RE2::PartialMatch(name, waits);
 }
 
@@ -281,6 +282,15 @@ SpanFamilies ComputeSpans(const Context& context) {
   // Spans that were left out may lie where none is.
   const bool is_whole = spans.never_ended == 0 && context.trace.health.negative_durations == 0;
   families.trace = {TraceRow(walked, is_whole)};
+  if (const auto marks = FindLateMarks(context.trace)) {
+    SpanTraceRow& row = families.trace[0];
+    row.with_marks = marks->spans;
+    row.marked_span = marks->span;
+    row.last_mark = marks->last;
+    row.last_count = marks->last_count;
+    row.late_ns = marks->late_ns;
+    row.marked_ns = marks->waiting_ns;
+  }
   families.names = NameRows(walked, families.trace[0]);
   families.tracks = TrackRows(walked);
   return families;
@@ -344,7 +354,16 @@ const RelationOf<SpanTraceRow>& SpanTraceRelation() {
           .Column("once_ns", &SpanTraceRow::once_ns, Unit::kNanoseconds, "Its time.")
           .Column("once_share", &SpanTraceRow::once_share, Unit::kRatio, "Of duration_ns.")
           .Column("once_others_ns", &SpanTraceRow::once_others_ns, Unit::kNanoseconds,
-                  "Median of those of its name; unknown where it is the only one.");
+                  "Median of those of its name; unknown where it is the only one.")
+          .Column("with_marks", &SpanTraceRow::with_marks, Unit::kCount,
+                  "Spans within which numbers are marked, as ranks that are ready in Horovod's timeline.")
+          .Column("marked_span", &SpanTraceRow::marked_span, Unit::kText, "What most of them are called.")
+          .Column("last_mark", &SpanTraceRow::last_mark, Unit::kText, "The number that is last most often.")
+          .Column("last_count", &SpanTraceRow::last_count, Unit::kCount, "How often it is.")
+          .Column("late_ns", &SpanTraceRow::late_ns, Unit::kNanoseconds,
+                  "How much later than the one before it, on average of those times.")
+          .Column("marked_ns", &SpanTraceRow::marked_ns, Unit::kNanoseconds,
+                  "With any of these spans on any track.");
   return relation;
 }
 

@@ -30,6 +30,10 @@ struct SpanTraceRow {
   std::optional<std::string> once_name;
   std::optional<int64_t> once_of;
   std::optional<double> once_ns, once_share, once_others_ns;
+  int64_t with_marks = 0;
+  std::optional<std::string> marked_span, last_mark;
+  std::optional<int64_t> last_count;
+  std::optional<double> late_ns, marked_ns;
 };
 const RelationOf<SpanTraceRow>& SpanTraceRelation();
 

@@ -157,8 +157,10 @@ bool EventText::Next(Chunk& chunk) {
     const List list = scan ? ScanList(text) : List{.last_border = GuessBorder(text)};
     if (list.end != std::string_view::npos || is_last) {
       done_ = true;
-      truncated_ = list.end == std::string_view::npos;
-      if (!truncated_) ReadFooter(text.substr(list.end + 1));
+      const bool ended = list.end != std::string_view::npos;
+      // Of a bare array the closing bracket may be left out, for programs that stop while they write.
+      truncated_ = !ended && !(is_array_ && text.find_first_not_of(" \t\r\n,", list.whole) == text.npos);
+      if (ended) ReadFooter(text.substr(list.end + 1));
       Close(chunk, list.whole);
       return true;
     }
