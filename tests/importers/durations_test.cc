@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "src/importers/training_log/steps/epoch_times.h"
 #include "tests/importers/log_file.h"
 
 namespace dladvisor {
@@ -49,6 +50,22 @@ TEST(Durations, OfEvaluationsBesideTheTraining) {
   EXPECT_EQ(EvaluationBesideTraining("train took 500 ms | eval took 250 ms"), 0.25);
   EXPECT_EQ(EvaluationBesideTraining("Epoch 3 time 80 s, val time 30 s"), std::nullopt);  // it may be within
   EXPECT_EQ(EvaluationBesideTraining("Epoch 3 train time 80 s, val loss 30"), std::nullopt);
+}
+
+TEST(Durations, OfEvaluationsOnLinesOfTheirOwn) {
+  std::string text;
+  for (int epoch = 1; epoch <= 8; ++epoch)
+    text += fmt::format(
+        "2026-03-02 10:00:00 INFO Epoch {}: train loss=0.5, took 50.0s\n"
+        "2026-03-02 10:00:00 INFO Validation: loss=0.6, took 30.0s\n",
+        epoch);
+  const TrainingLog log = test::ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 8u);
+  EXPECT_EQ(log.evaluations, 8);
+  EXPECT_DOUBLE_EQ(log.evaluation_ns, 240e9);
+  for (const char* line : {"Validation: loss 0.6, epoch time 80 s", "Validation 3/20 took 2.0 s",
+                           "Val loss 0.6", "evaluated batch 3 in 2.5 s", "Training took 80 s, val loss 0.6"})
+    EXPECT_EQ(training_log::TimeOfEvaluationLine(line), std::nullopt) << line;
 }
 
 TEST(Durations, OfEvaluationsAreCountedWithTheirEpochs) {

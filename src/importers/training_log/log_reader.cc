@@ -12,6 +12,7 @@
 #include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/longest_training.h"
 #include "src/importers/training_log/program/program_error.h"
+#include "src/importers/training_log/steps/epoch_times.h"
 #include "src/importers/training_log/steps/step_forms.h"
 #include "src/importers/training_log/steps/stops.h"
 
@@ -129,7 +130,8 @@ void LogReader::Line(std::string_view line) {
   const bool is_step = steps_.Line(plain), is_general = general_.Line(plain);
   Count(is_step);
   Count(is_general);
-  if (const auto evaluation = is_step || is_general ? EvaluationBesideTraining(line) : std::nullopt) {
+  if (const auto evaluation =
+          is_step || is_general ? EvaluationBesideTraining(line) : TimeOfEvaluationLine(plain)) {
     ++evaluations_;
     evaluation_ns_ += *evaluation * kNsPerSecond;
   }
@@ -219,7 +221,8 @@ TrainingLog LogReader::Finish() {
     if (few || PrintsLosses()) log.program = "a program that prints losses";
   }
   if (log.empty()) return log;
-  if (log.evaluations == 0 && 2 * evaluations_ > static_cast<int64_t>(log.iterations.size())) {
+  if (log.evaluations == 0 && evaluations_ > 1 &&
+      evaluations_ <= static_cast<int64_t>(log.iterations.size()) + 1) {
     log.evaluations = evaluations_;
     log.evaluation_ns = evaluation_ns_;
   }

@@ -76,6 +76,22 @@ std::optional<double> TimeOfEvaluation(std::string_view line) {
              : std::nullopt;
 }
 
+std::optional<double> TimeOfEvaluationLine(std::string_view line) {
+  constexpr size_t kLongest = 256;
+  if (line.size() > kLongest || line.find("al") == std::string_view::npos) return std::nullopt;
+  // Behind what a logger writes before its message.
+  static const RE2 evaluation(
+      R"((?i)(?:^|[\]|>] *|(?:INFO|info)[ :-]*|\d - )\W{0,4}(?:val(?:id\w*)?|eval\w*)\b[^%|]*?(\w*)[ ,:;(]{0,3}\b(?:took|takes|time|in)\b[ :=]{1,3}(\d+(?:\.\d+)?) *(ms|s|secs?|seconds?|min|mins|minutes?)\b)"),
+      other("(?i)^(?:epoch|total|elapsed|per|inference|train\\w*)$"), counted(R"(\d ?/ ?\d)");
+  std::string before, number, unit;
+  if (!RE2::PartialMatch(line, evaluation, &before, &number, &unit) || RE2::FullMatch(before, other) ||
+      RE2::PartialMatch(line, counted) || OfPartOfEpoch(line))
+    return std::nullopt;
+  const auto value = Number(number);
+  if (!value) return std::nullopt;
+  return *value * (unit == "ms" ? 1e-3 : unit.starts_with("m") ? 60 : 1);
+}
+
 bool OfPartOfEpoch(std::string_view line) {
   static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
   return RE2::PartialMatch(line, part);
