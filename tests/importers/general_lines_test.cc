@@ -67,6 +67,28 @@ TEST(GeneralLines, PartsAddUpWhereNoTimeIsOfTheWhole) {
   EXPECT_THAT(timers, testing::UnorderedElementsAre("forward", "backward", "optimizer", "data"));
 }
 
+TEST(GeneralLines, TheInputBesideTheStepByManyNames) {
+  const struct {
+    const char* line;
+    double step, input;
+  } kCases[] = {
+      {"Epoch 3 Iter {}/1000 Loss 1.2 Time/iter 0.500 Data/iter 0.250", 0.5, 0.25},
+      {"epoch:3 step:{} loss:1.2 cost:0.500s reader:0.250s", 0.5, 0.25},
+      {"{}/1000, loss=1.2, avg_time_per_iter=0.500s, load=0.250s", 0.5, 0.25},
+      {"epoch 0 | step {} | loss 1.2 | data 250ms | h2d 10ms | compute 225ms | total 500ms", 0.5, 0.25},
+      {"batch {}/500: wait 0.250 s, train 0.125 s, loss 1.2", 0.375, 0.25},
+  };
+  for (const auto& [line, step, input] : kCases) {
+    const TrainingLog log = ReadTrainingLog(
+        LinesOf(10, 100, 10, [&](int number) { return fmt::format(fmt::runtime(line), number); }));
+    ASSERT_EQ(log.iterations.size(), 10u) << line;
+    ExpectSeconds(log, 4, step);
+    const auto data = std::ranges::find(log.timers, "data", &TrainingTimer::name);
+    ASSERT_NE(data, log.timers.end()) << line;
+    EXPECT_NEAR(*data->ns, input * 1e9, 1) << line;
+  }
+}
+
 // As fastai prints them.
 TEST(GeneralLines, ATableOfEpochsWithClocks) {
   std::string text = "epoch     train_loss  valid_loss  accuracy  time    \n";

@@ -87,6 +87,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (unit == Unit::kSeconds && !value.whole &&
                Ends(name, {"optimizer", "opt", "optim", "optimizer time", "optimizer step", "opt step"})) {
       step.optimizer = number * scale;
+    } else if (unit == Unit::kSeconds && (!value.whole || scale < 1) &&
+               Ends(name, {"compute", "compute time", "train", "forward backward", "fwd bwd"})) {
+      step.compute = number * scale;
     } else if (!step.epoch && (IsEpoch(value) || (rounds && &value == &*round))) {
       step.epoch = static_cast<int64_t>(number);
     } else if (!step.step &&
@@ -120,7 +123,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
       if (number > 0) step.step_time = number * 1e-3;
     } else if (time && (Ends(name, {"data time", "data", "reader cost", "avg reader cost", "data loading",
                                     "data load", "load time", "loading time", "loader time", "fetch time",
-                                    "data load time", "data loading time", "data wait", "fetch"}))) {
+                                    "data load time", "data loading time", "data wait", "fetch", "data iter",
+                                    "data per iter", "data step", "data batch", "reader"}) ||
+                        (unit == Unit::kSeconds && Ends(name, {"wait", "wait time", "load"})))) {
       if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
       step.bare_input = unit == Unit::kNone;
     } else if (value.clock) {
@@ -133,7 +138,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (time && Ends(name, {"gpu time"}) && step.input) {
       // VietOCR's, both of the steps since the last line.
       step.since_last = number * scale + *step.input;
-    } else if (time && !step.time && (Ends(name, {"time", "dt", "took", "time cost", "cost", "duration"}))) {
+    } else if (time && !step.time &&
+               (Ends(name, {"time", "dt", "took", "time cost", "cost", "duration"}) ||
+                (unit == Unit::kSeconds && name == "total"))) {
       if (number > 0 && !(value.whole && unit == Unit::kNone && number > 1e6)) step.time = number * scale;
       step.bare = unit == Unit::kNone;
       step.has_mean = value.mean.has_value();
@@ -154,8 +161,11 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   }
   if (!step.step) return std::nullopt;
   // "fwd 0.11s bwd 0.21s data 0.4s opt 0.06s": what it takes by its parts, where no time is of the whole.
-  if (step.forward && step.backward && !step.step_time && !step.time && !step.since_last && !step.since_start)
-    step.step_time = *step.forward + *step.backward + step.optimizer.value_or(0) + step.input.value_or(0);
+  const bool whole = step.step_time || step.time || step.since_last || step.since_start;
+  const auto passes = step.forward && step.backward ? std::optional(*step.forward + *step.backward)
+                      : step.input                  ? step.compute
+                                                    : std::nullopt;
+  if (passes && !whole) step.step_time = *passes + step.optimizer.value_or(0) + step.input.value_or(0);
   if (step.nan) step.loss.reset();
   static const RE2 left(R"re((?i)\beta\W{1,3}(\d{1,4}:\d\d:\d\d)\b)re");
   std::string clock;
@@ -239,7 +249,7 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
       !(has("rain") && (has("ime") || has("lapsed"))))
     return happened(false);
   static const RE2 counter(
-      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+\]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
+      R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+[\],:|]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
   if (!RE2::PartialMatch(line, counter)) return happened(false);
   if (NamesEvaluation(line)) {
     if (!steps_.empty() && !event) event = TrainingEventKind::kEvaluation;
