@@ -62,6 +62,15 @@ struct EngineTest {
   std::optional<double> wall_ns, all_compute_ns;  // of all of them
 };
 
+// A measurement of Triton's perf_analyzer. Times are of one request: the client's median, and of the server
+// means.
+struct LoadTest {
+  int64_t concurrency = 0;  // requests that it has open
+  double infer_per_s = 0;
+  int64_t inferences = 0, executions = 0;  // of the server; 0 where not said
+  std::optional<double> latency_ns, server_ns, queue_ns, compute_ns, copy_ns;
+};
+
 struct ResultRow {
   std::vector<std::string> values;  // of the settings
   double result = 0;                // 0 where it has none

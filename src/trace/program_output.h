@@ -78,6 +78,7 @@ struct ProgramOutput {
   std::vector<RequestBenchmark> benchmarks;
   std::vector<GenerationTest> generations;
   std::vector<EngineTest> engines;
+  std::vector<LoadTest> loads;  // of fewer requests at once first
   std::optional<ResultTable> results;
   bool on_host = false;         // that it says that it computes on the CPU, beside these
   int64_t skipped_batches = 0;  // for want of memory
@@ -90,7 +91,8 @@ struct ProgramOutput {
     return !parts.empty() || data.lines > 0 || communication.lines > 0 || collection.lines > 0;
   }
   bool measured() const {
-    return !transfers.empty() || !benchmarks.empty() || !generations.empty() || !engines.empty() || results;
+    return !transfers.empty() || !benchmarks.empty() || !generations.empty() || !engines.empty() ||
+           !loads.empty() || results;
   }
   bool empty() const {
     return !timed() && !measured() && figures.empty() && skipped_batches == 0 && error.empty();

@@ -99,5 +99,33 @@ TEST(ResultTables, SummariesOfTrtexec) {
   EXPECT_DOUBLE_EQ(*test.all_compute_ns, 9.5e9);
 }
 
+TEST(ResultTables, ServersUnderMoreAndMoreRequests) {
+  std::string text = "*** Measurement Settings ***\n  Batch size: 2\n\n";
+  for (const int at_once : {4, 2})
+    text += fmt::format(
+        "Request concurrency: {}\n  Client: \n    Request count: 83\n    Throughput: {}.5 infer/sec\n"
+        "    p50 latency: 433066 usec\n    p99 latency: 690618 usec\n  Server: \n    Inference count: 166\n"
+        "    Execution count: 83\n    Avg request latency: 400000 usec (overhead 376 usec + queue 100000 "
+        "usec + "
+        "compute input 20 usec + compute infer 290000 usec + compute output 30 usec)\n\n",
+        at_once, at_once);
+  text +=
+      "Request concurrency: 8\n  Failed to obtain stable measurement.\n"
+      "Inferences/Second vs. Client p95 Batch Latency\nConcurrency: 2, throughput: 2.5 infer/sec, latency "
+      "665004 usec\nConcurrency: 6, throughput: 7.25 infer/sec, latency 700000 usec\n";
+  const ProgramOutput output = ReadProgram(text);
+  EXPECT_EQ(output.program, "Triton's perf_analyzer");
+  ASSERT_EQ(output.loads.size(), 3u);
+  const LoadTest& test = output.loads[0];
+  EXPECT_EQ(test.concurrency, 2);
+  EXPECT_DOUBLE_EQ(test.infer_per_s, 2.5);
+  EXPECT_DOUBLE_EQ(*test.latency_ns, 433066e3);
+  EXPECT_DOUBLE_EQ(*test.queue_ns, 1e8);
+  EXPECT_DOUBLE_EQ(*test.compute_ns, 2.9e8);
+  EXPECT_EQ(test.executions, 83);
+  EXPECT_EQ(output.loads[2].concurrency, 6);
+  EXPECT_DOUBLE_EQ(*output.loads[2].latency_ns, 7e8);
+}
+
 }  // namespace
 }  // namespace dladvisor

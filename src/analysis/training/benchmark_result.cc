@@ -11,6 +11,7 @@
 #include "src/analysis/hardware/gpu_peak.h"
 #include "src/analysis/training/engine_test.h"
 #include "src/analysis/training/generation_test.h"
+#include "src/analysis/training/load_test.h"
 #include "src/analysis/training/result_effect.h"
 
 namespace dladvisor {
@@ -176,8 +177,8 @@ std::string MeasuredText(const ProgramOutput& output) {
                                     : "");
   }
   if (output.benchmarks.empty()) {
-    for (const std::string& text :
-         {GenerationText(output.generations), EnginesText(output.engines), ResultsText(output.results)})
+    for (const std::string& text : {GenerationText(output.generations), EnginesText(output.engines),
+                                    LoadsText(output.loads), ResultsText(output.results)})
       if (!text.empty()) return text;
     return {};
   }

@@ -100,7 +100,7 @@ void LogReader::Line(std::string_view line) {
   if (line.starts_with('|')) ++lines_of_tables_;
   transfers_.Line(line);
   if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
-      functions_.Line(line))
+      loads_.Line(line) || functions_.Line(line))
     return;
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
@@ -273,6 +273,7 @@ ProgramOutput LogReader::Program() const {
   for (const RequestBenchmark& report : perf_reports_.Finish()) output.benchmarks.push_back(report);
   output.generations = generations_.Finish();
   output.engines = engines_.Finish();
+  if (!document_) output.loads = loads_.Finish();
   // The client's own bar counts the requests of the result.
   for (const RequestBenchmark& result : output.benchmarks)
     std::erase_if(output.parts, [&](const ProgramPart& part) {
@@ -284,6 +285,7 @@ ProgramOutput LogReader::Program() const {
   functions_.AddTo(output);
   if (!output.generations.empty()) output.program = "llama-bench";
   if (!output.engines.empty()) output.program = "TensorRT's trtexec";
+  if (!output.loads.empty()) output.program = "Triton's perf_analyzer";
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"
                      : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"

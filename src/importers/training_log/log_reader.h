@@ -12,6 +12,7 @@
 
 #include "src/importers/benchmark_log/engine_lines.h"
 #include "src/importers/benchmark_log/generation_lines.h"
+#include "src/importers/benchmark_log/load_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/result_table.h"
@@ -136,6 +137,7 @@ class LogReader {
   benchmark_log::GenerationLinesReader generations_;
   benchmark_log::PerfReportReader perf_reports_;
   benchmark_log::EngineLinesReader engines_;
+  benchmark_log::LoadLinesReader loads_;
   benchmark_log::ResultTableReader results_;
   RunEndReader end_;
   ProgramTimeReader program_;
