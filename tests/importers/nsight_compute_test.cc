@@ -192,7 +192,7 @@ TEST(NsightCompute, CsvHasARowForEachMetricAndMessage) {
       "\"S\",\"\",\"\",\"\",\"R\",\"OPT\",\"A \"\"bank conflict\"\" in shared memory\",\"local\",\"31.5\"\n"
       "\"1\",\"108\",\"run\",\"h\",\"f(int, float *)\",\"1\",\"7\",\"(32, 2, 1)\",\"(8, 1, "
       "1)\",\"0\",\"8.0\","
-      "\"S\",\"Duration\",\"us\",\"1\",\"\",\"\",\"\",\"\",\"\"\n");
+      "\"S\",\"Duration\",\"us\",\"1\",\n");  // as newer versions end a row without a rule
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].rows.size(), 1U);
   EXPECT_EQ(tables[0].rows[0].calls, 2);

@@ -202,7 +202,11 @@ bool MeasuredLinesReader::TakeCsvHeader(std::string_view line) {
 
 bool MeasuredLinesReader::TakeCsvRow(std::string_view line) {
   if (line.find(',') == line.npos) return false;
-  const std::vector<std::string> cells = CsvCells(line);
+  std::vector<std::string> cells = CsvCells(line);
+  // Newer versions leave out the cells of rules at the end of rows that have none.
+  if (!csv_->wide && cells.size() > std::max(*csv_->kernel, *csv_->value) &&
+      cells.size() < csv_->header.size())
+    cells.resize(csv_->header.size());
   if (cells.size() != csv_->header.size()) return false;
   if (csv_->wide && !csv_->has_units && cells[*csv_->kernel].empty()) {
     csv_->units = cells;
