@@ -144,6 +144,12 @@ TEST(SummaryTable, KeyAveragesInTwoOrdersAreOneProfile) {
   EXPECT_EQ(TablesOf(table + "\nby time of the GPU\n" + table).size(), 1U);
 }
 
+TEST(SummaryTable, KeyAveragesSayMoreThanStepsWithoutTimes) {
+  std::string steps;
+  for (int step = 1; step <= 12; ++step) steps += "step " + std::to_string(step) + " | loss 2.5 | lr 0.001\n";
+  EXPECT_EQ(TablesOf(steps + kTorchHeader + kTorchRows + kTorchEnd).size(), 1U);
+}
+
 TEST(SummaryTable, KeyAveragesOfTheCpuAlone) {
   const auto tables = TablesOf(
       "         Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls\n"

@@ -146,9 +146,12 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   }
   if (log.empty() && serving.empty() && !tables && reader.monitors.IsLog(reader.lines()))
     return reader.monitors.log.Finish(source.name(), "a log of GPU telemetry");
-  // What a log counts, or died of, says more.
-  const bool counts = !log.iterations.empty() || log.runtime_ns || !log.error.empty();
-  if (auto summaries = reader.summaries.Finish(); !summaries.empty() && !counts && !tables) {
+  // What a log times, or died of, says more.
+  const bool times = std::ranges::any_of(log.iterations, [](const TrainingIteration& row) {
+    return row.elapsed_ns || row.samples_per_second || row.tokens_per_second;
+  });
+  const bool says_more = times || log.runtime_ns || !log.error.empty();
+  if (auto summaries = reader.summaries.Finish(); !summaries.empty() && !says_more && !tables) {
     if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
     return SummaryTrace(source, std::move(summaries));
   }
