@@ -89,15 +89,22 @@ TEST(GeneralLines, TheInputBesideTheStepByManyNames) {
   }
 }
 
-// As fastai prints them.
-TEST(GeneralLines, ATableOfEpochsWithClocks) {
-  std::string text = "epoch     train_loss  valid_loss  accuracy  time    \n";
-  for (int epoch = 0; epoch < 6; ++epoch)
-    text += fmt::format("{}         2.100000    2.200000    0.810000  01:2{}     \n", epoch, epoch);
+// As OpenPCDet prints them: epochs of all, then steps of the epoch.
+TEST(GeneralLines, EpochsOfAllBeforeStepsInBrackets) {
+  std::string text;
+  for (int step = 0; step < 500; step += 50)
+    text += fmt::format(
+        "2024-08-16 15:36:30,770   INFO  Train:    1/20 (  5%) [{:4}/500 (  3%)]  Loss: 3.5 (1.3)  LR: 3e-05 "
+        " "
+        "Time cost: 02:28/1:33:18 [03:52/31:52:05]  Acc_iter {}          Data time: 0.25(0.49)  Forward "
+        "time: "
+        "1.25(2.51)  Batch time: 1.50(3.00)\n",
+        step, step);
   const TrainingLog log = ReadTrainingLog(text);
-  ASSERT_EQ(log.iterations.size(), 6u);
-  EXPECT_TRUE(log.of_epochs);
-  ExpectSeconds(log, 3, 83);
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_EQ(log.iterations[4].covers, 50);
+  ExpectSeconds(log, 4, 1.5);
+  EXPECT_NEAR(*std::ranges::find(log.timers, "data", &TrainingTimer::name)->ns, 0.25e9, 1);
 }
 
 // A clock of what is left tells nothing of what passed.

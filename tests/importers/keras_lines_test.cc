@@ -64,5 +64,19 @@ TEST(KerasLines, KerasInOneLineForAnEpoch) {
   EXPECT_FALSE(log.iterations[2].elapsed_ns) << "four rounded seconds are too rough";
 }
 
+// As of Keras 3, with its metrics in the order of their names.
+TEST(KerasLines, KerasInOneLineForAnEpochWithTheTimeOfAStep) {
+  const TrainingLog log = LogOf(
+      "Epoch 1/3\n19/19 - 38s - 2s/step - dice: 0.3 - loss: 0.3384 - val_loss: 0.5\nEpoch 2/3\n"
+      "19/19 - 6s - 313ms/step - dice: 0.4 - loss: 0.2871 - val_loss: 0.4\nEpoch 3/3\n"
+      "19/19 - 0s - 750us/step - dice: 0.5 - loss: 0.2450 - val_loss: 0.4\n");
+  EXPECT_EQ(log.program, "Keras");
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[0]), 2);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[1]), 0.313);
+  EXPECT_DOUBLE_EQ(Seconds(log.iterations[2]), 0.00075);
+  EXPECT_DOUBLE_EQ(*log.iterations[1].loss, 0.2871);
+}
+
 }  // namespace
 }  // namespace dladvisor

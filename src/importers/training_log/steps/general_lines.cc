@@ -29,37 +29,6 @@ constexpr double kMostlySince = 3;
 constexpr size_t kLeastIntervals = 3;
 // Longer is something else: the program was stopped and started again.
 constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
-constexpr double kMostNumber = 1e12;  // what no number of a step reaches
-
-bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, name) != names.end();
-}
-
-// The last word of the name, too: "12 INFO Step" ends with one.
-bool Ends(std::string_view name, std::initializer_list<std::string_view> names) {
-  return !name.empty() && std::ranges::any_of(names, [&](std::string_view word) {
-    return name == word || (name.ends_with(word) && name[name.size() - word.size() - 1] == ' ');
-  });
-}
-
-bool Counts(const Value& value) {
-  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < kMostNumber;
-}
-
-// "batch" may be its size, too, where another word counts steps.
-bool IsBatch(const Value& value) {
-  return Counts(value) && Ends(value.name, {"batch", "batch id", "batch idx"});
-}
-
-bool IsStep(const Value& value) {
-  return Counts(value) && Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it",
-                                            "update", "updates", "step index", "iteration index"});
-}
-
-bool IsEpoch(const Value& value) {
-  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < 1e7 &&
-         Ends(value.name, {"epoch", "ep"});
-}
 
 }  // namespace
 
@@ -74,6 +43,14 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   const auto round = std::ranges::find_if(values, IsStep);
   const bool rounds = round != values.end() && !round->total && std::ranges::any_of(values, counted) &&
                       std::ranges::none_of(values, IsEpoch);
+  // "Train:    1/20 (  5%) [  49/1935 (  3%)]", of OpenPCDet: epochs of all before steps of the epoch.
+  const auto counts_all = [](const Value& value) { return value.total && Counts(value); };
+  const auto trains = std::ranges::find_if(
+      values, [&](const Value& value) { return value.name == "train" && counts_all(value); });
+  const bool epochs_first =
+      trains != values.end() && std::ranges::any_of(trains + 1, values.end(), [&](const Value& value) {
+        return value.name.empty() && counts_all(value);
+      });
   for (const Value& value : values) {
     const std::string& name = value.name;
     const double number = value.number;
@@ -90,7 +67,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (unit == Unit::kSeconds && (!value.whole || scale < 1) &&
                Ends(name, {"compute", "compute time", "train", "forward backward", "fwd bwd"})) {
       step.compute = number * scale;
-    } else if (!step.epoch && (IsEpoch(value) || (rounds && &value == &*round))) {
+    } else if (!step.epoch &&
+               (IsEpoch(value) || (rounds && &value == &*round) || (epochs_first && &value == &*trains))) {
       step.epoch = static_cast<int64_t>(number);
     } else if (!step.step &&
                (IsStep(value) || (batch_counts && IsBatch(value)) ||

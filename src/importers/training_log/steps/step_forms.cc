@@ -408,15 +408,20 @@ const std::vector<Form>& Forms() {
         {kElapsed, NUMBER "ms/(?:step|sample)", kMs},
         {kElapsed, NUMBER "[uµ]s/(?:step|sample)", 1e-6},
         {kLoss, "\\bloss: *" NUMBER}}},
-      // "19/19 - 12s - loss: 0.3384", with verbose=2.
+      // "19/19 - 12s - loss: 0.3384", "19/19 - 12s - 640ms/step - accuracy: 0.9 - loss: 0.3384", with
+      // verbose=2.
       {"Keras",
-       "s - loss:",
-       R"((?:^|\s)(\d+)/(\d+) - \d+s - loss:)",
+       "s - ",
+       R"((?:^|\s)(\d+)/(\d+) - \d+s - (?:.*[ -])?loss:)",
        "bn",
        1,
        1,
        false,
-       {{kSeconds, " - (\\d+)s - loss:"}, {kLoss, "\\bloss: *" NUMBER}}},
+       {{kElapsed, " - " NUMBER "s/step"},
+        {kElapsed, " - " NUMBER "ms/step", kMs},
+        {kElapsed, " - " NUMBER "[uµ]s/step", 1e-6},
+        {kSeconds, "\\d - (\\d+)s - "},
+        {kLoss, "\\bloss: *" NUMBER}}},
       // "Epoch [1/5], Step [100/600], Loss: 0.1", "[batch 50/152, epoch 1/15]: loss_rmse:0.1"; their times
       // are those of the lines, as what is printed as a time may be of anything.
       {kAnyProgram, "poch",

@@ -7,6 +7,39 @@
 #include <string>
 
 namespace dladvisor::training_log {
+namespace {
+
+constexpr double kMostNumber = 1e12;  // what no number of a step reaches
+
+}  // namespace
+
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+bool Ends(std::string_view name, std::initializer_list<std::string_view> names) {
+  return !name.empty() && std::ranges::any_of(names, [&](std::string_view word) {
+    return name == word || (name.ends_with(word) && name[name.size() - word.size() - 1] == ' ');
+  });
+}
+
+bool Counts(const Value& value) {
+  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < kMostNumber;
+}
+
+bool IsBatch(const Value& value) {
+  return Counts(value) && Ends(value.name, {"batch", "batch id", "batch idx"});
+}
+
+bool IsStep(const Value& value) {
+  return Counts(value) && Ends(value.name, {"step", "steps", "iter", "iters", "iteration", "iterations", "it",
+                                            "update", "updates", "step index", "iteration index"});
+}
+
+bool IsEpoch(const Value& value) {
+  return value.whole && value.unit == Unit::kNone && value.number >= 0 && value.number < 1e7 &&
+         Ends(value.name, {"epoch", "ep"});
+}
 
 bool NamesEvaluation(std::string_view line) {
   static const RE2 words(
