@@ -18,11 +18,11 @@ struct GeneralStep {
   std::optional<int64_t> time_ns;  // when it was written
   std::optional<double> step_time, time, since_last, input, since_start;
   std::optional<double> forward, backward, optimizer, compute;  // parts of step_time
-  bool bare = false, bare_input = false;               // that the time, that of loading has no unit
-  std::optional<double> left;                          // until all steps are done, as the line has it
-  bool has_mean = false;                               // that the time has one beside it: it is of one step
-  bool rounded = false;                                // that since_start has whole seconds
-  std::optional<double> free_bytes;                    // of a GPU's memory
+  bool bare = false, bare_input = false;                        // that the time, that of loading has no unit
+  std::optional<double> left;        // until all steps are done, as the line has it
+  bool has_mean = false;             // that the time has one beside it: it is of one step
+  bool rounded = false;              // that since_start has whole seconds
+  std::optional<double> free_bytes;  // of a GPU's memory
   std::optional<double> samples_per_second, tokens_per_second, mfu, loss, learning_rate;
   bool nan = false;     // that its loss is not a number
   bool trains = false;  // has a value that only trainings print
