@@ -59,6 +59,20 @@ TEST(ProgramTime, RulesAroundDatesTellNothing) {
 }
 
 // "LINE|0", "WHISKEY|1" and its like: no kind of line has much of the time.
+// One with a thousandth of a second, one without.
+TEST(ProgramTime, TwoHandlersOfOneLoggerGoNoStepBack) {
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += fmt::format(
+        "2023-09-11 16:{0:02}:28,983 - editors.editor - INFO - Instantiating model\n"
+        "09/11/2023 16:{0:02}:28 - INFO - editors.editor -   Instantiating model\nloss 6.8 avg prob of "
+        "bishop\n",
+        i);
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_TRUE(output.timed());
+  EXPECT_DOUBLE_EQ(*output.duration_ns, 39 * 60e9);
+}
+
 TEST(ProgramTime, ALineOfEachRoundOfALoopWhoseOthersDiffer) {
   std::string text;
   for (int i = 0; i < 40; ++i) {

@@ -37,6 +37,7 @@ constexpr double kLeastByOne = 0.9;
 // others, is of a machine or a process that slept.
 constexpr double kLeastPauseNs = 3600e9, kOfOthers = 100;
 constexpr int64_t kLeastOfPause = 10;
+constexpr int64_t kNsOfSecond = 1'000'000'000;
 // Lines of kinds that came before, behind what was thrown.
 constexpr int64_t kLeastKnown = 3;
 // Fewer lines that are alike are no loop.
@@ -109,7 +110,10 @@ DatedLinesReader::Lines* DatedLinesReader::KindOf(Kinds& kinds, const std::strin
 }
 
 bool DatedLinesReader::Line(std::string_view line, int64_t number) {
-  const auto now = StampOf(line);
+  auto now = StampOf(line);
+  // In whole seconds beside a finer one, as two handlers of one logger write the same: no step back.
+  if (now && last_ && *now % kNsOfSecond == 0 && *now < last_->ns && last_->ns - *now < kNsOfSecond)
+    now = last_->ns;
   // Nor is what passes between the end and another start.
   static const RE2 end(R"((?i)complet|finish|\bdone\b|success|conclu|terminad|\bend(?:ed|s)?\b)");
   if (!now) {
