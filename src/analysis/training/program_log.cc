@@ -70,7 +70,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01;
   static const RE2 total(
       "(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|mean|average|avg|p\\d\\d|median|"
-      "max|min");
+      "max|min|^(?:duration|latency|time|frame time)$");
   std::vector<const ProgramFigure*> times;  // the longest first
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty() || RE2::PartialMatch(figure.name, total)) continue;
