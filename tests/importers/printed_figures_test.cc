@@ -80,6 +80,40 @@ TEST(PrintedFigures, RoundsByTheSumOfAll) {
   EXPECT_EQ(output.figures[2].name, "batch 16 latency");
 }
 
+TEST(PrintedFigures, PartsOfALineWithoutSigns) {
+  std::string text;
+  for (int i = 1; i <= 10; ++i)
+    text +=
+        fmt::format("Frame {}: capture 33.5ms, inference 21.5ms, nms 12.5 ms, total 78.5ms (12.7 FPS)\n", i);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_EQ(output.figures.size(), 4u);
+  EXPECT_EQ(output.figures[0].name, "total");
+  EXPECT_EQ(output.figures[1].name, "capture");
+  EXPECT_EQ(output.figures[1].count, 10);
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 335e6);
+}
+
+// As Ultralytics prints them.
+TEST(PrintedFigures, TimesBeforeTheirNames) {
+  const ProgramOutput output = ReadProgram(
+      "model loaded in 4.5 seconds\nSpeed: 45.5ms preprocess, 15.5ms inference, 2.5ms postprocess per image "
+      "at "
+      "shape (1, 3, 640, 480)\n");
+  ASSERT_EQ(output.figures.size(), 4u);
+  EXPECT_EQ(output.figures[1].name, "preprocess");
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 45.5e6);
+  EXPECT_EQ(output.figures[3].name, "postprocess");
+}
+
+TEST(PrintedFigures, AnswersOfTheSameLength) {
+  const ProgramOutput output = ReadProgram(
+      "Generated 256 tokens in 20.5 seconds (12.5 tokens/s)\nGenerated 128 tokens in 10.5 seconds (12.2 "
+      "tokens/s)\n");
+  ASSERT_FALSE(output.figures.empty());
+  EXPECT_EQ(output.figures[0].name, "Generated tokens");
+  EXPECT_DOUBLE_EQ(output.figures[0].sum, 31e9);
+}
+
 TEST(PrintedFigures, APartOfAWholeIsNoName) {
   const ProgramOutput output = ReadProgram(
       "Batch 1/500 processed in 1.25 seconds\nBatch 2/500 processed in 1.5 seconds\nBatch 3/500 processed in "

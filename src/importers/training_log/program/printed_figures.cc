@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "src/importers/training_log/lines/log_line.h"
 
@@ -73,6 +74,9 @@ std::string FigureName(std::string_view text) {
   // "Batch 25/500 processed"
   static const RE2 counted(R"( ?\b\d+ ?/ ?\d+\b)");
   RE2::GlobalReplace(&name, counted, "");
+  // "Generated 256 tokens"
+  static const RE2 amount(R"((?i)\b(generated|processed) \d+ )");
+  RE2::Replace(&name, amount, R"(\1 )");
   return name.size() > kLongestFigureName ? "" : name;
 }
 
@@ -83,7 +87,8 @@ double FigureNumber(std::string text) {
 
 // "Finished training in 28 s", "total time was 33 s", and no "128 tokens in 1.6 s".
 bool SaysSo(const std::string& name, std::string_view verb) {
-  static const RE2 done("(?i)finish|complet|process|\\bdone\\b|train|load|start|ready|built|compil"),
+  static const RE2 done(
+      "(?i)finish|complet|process|\\bdone\\b|train|load|start|ready|built|compil|execut|generated"),
       measured("(?i)time|latency|duration|throughput|speed|\\brate\\b");
   if (verb == "in") return RE2::PartialMatch(name, done);
   return (verb != "was" && verb != "is") || RE2::PartialMatch(name, measured);
@@ -128,6 +133,10 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
           R"(([A-Za-z][\w .%#&+-]{0,60}?) ?[\[(](ns|us|µs|ms|secs?|seconds|s|mins?|[A-Za-z]{2,10}/s(?:ec)?|fps|FPS|[KMGT]i?B/s|[GT]FLOP(?:/s|S|s))[\])]\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
       itself(
           R"((?:^|[\s,|])((?:tok(?:en)?s?|samples?|im(?:g|age)s?|it|req(?:uest)?s?)/s(?:ec)?)\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))");
+  if (TakeParts(line)) {
+    ++with_figures_;
+    return;
+  }
   re2::StringPiece rest(line);
   std::string name, verb, number, unit;
   bool any = false;
@@ -155,6 +164,33 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   }
   with_figures_ += any;
   if (any) TakeAtOnce(line);
+}
+
+// "Frame 7: capture 33.1ms, inference 21.3ms, total 78.6ms (12.7 FPS)", "Speed: 45.1ms preprocess, 15.0ms
+// inference per image": times that commas or bars part, with a name and no sign between.
+bool PrintedFiguresReader::TakeParts(std::string_view line) {
+#define TIME R"((\d+(?:\.\d+)?) ?(ns|us|µs|ms|s|secs?|seconds?))"
+  static const RE2 named(R"((?:.*[:\]>] *)?([A-Za-z][A-Za-z_ /-]{1,32}?) )" TIME
+                         R"((?: ?\([^()]*\))?[.\])]?)"),
+      behind(R"((?:.*[:\]>] *)?)" TIME R"( ([A-Za-z][A-Za-z_-]{1,24})(?: (?:per|for|at) .*)?)");
+#undef TIME
+  struct Part {
+    std::string name, number, unit;
+  };
+  std::vector<Part> parts;
+  for (std::string_view left = line; !left.empty();) {
+    const size_t end = left.find_first_of(",|;");
+    const std::string_view text = Trim(left.substr(0, end));
+    Part part;
+    if (RE2::FullMatch(text, named, &part.name, &part.number, &part.unit) ||
+        RE2::FullMatch(text, behind, &part.number, &part.unit, &part.name))
+      parts.push_back(std::move(part));
+    if (end == std::string_view::npos) break;
+    left.remove_prefix(end + 1);
+  }
+  if (parts.size() < 2) return false;
+  for (const Part& part : parts) Take(FigureName(part.name), FigureNumber(part.number), part.unit);
+  return true;
 }
 
 void PrintedFiguresReader::Take(std::string_view name, double value, std::string_view unit) {

@@ -38,6 +38,7 @@ class PrintedFiguresReader {
     std::map<int64_t, double> rates;
   };
 
+  bool TakeParts(std::string_view line);
   void Take(std::string_view name, double value, std::string_view unit);
   void TakeAtOnce(const std::string& line);
   bool IsOutput() const;
