@@ -42,8 +42,8 @@ TEST(PartPurpose, IsToldByTheNameOfAPart) {
 
 TEST(PartPurpose, IsUnknownOfWhatTheModelDoes) {
   for (const char* name :
-       {"forward", "backward", "Inference", "decode", "prefill", "transformer", "attention", "loss",
-        "training", "database query", "payload", "kernel", "iteration"})
+       {"forward", "backward", "Inference", "decode", "prefill", "transformer", "prompt eval duration",
+        "eval duration", "attention", "loss", "training", "database query", "payload", "kernel", "iteration"})
     EXPECT_EQ(PartPurpose(name), "") << name;
 }
 

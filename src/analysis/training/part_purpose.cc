@@ -17,8 +17,10 @@ struct PurposeWords {
 };
 
 // The first that fits counts: "load checkpoint" reads weights, "save checkpoint" writes them, "validation
-// data loading" is input. Words are parted by anything that is no letter.
+// data loading" is input.
 constexpr PurposeWords kPurposes[] = {
+    // Of llama.cpp and Ollama, reading the prompt and generating.
+    {"", "\\bprompt eval|\\beval duration"},
     {"compilation",
      "compil(?:e|ing|ation)|warm ?up|\\bjit\\b|auto ?tun(?:e|ing)|graph capture|trac(?:e|ing) model"},
     {"weights",
