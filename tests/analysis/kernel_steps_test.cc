@@ -45,6 +45,20 @@ TEST(KernelSteps, KernelSequencePartitionsToo) {
   }
 }
 
+// The GPU waits before each round; how long it did before the first is not known.
+TEST(KernelSteps, TheFirstIsLeftOutWhereOthersBeginWithAWait) {
+  for (const Ns wait : {Ns{300}, Ns{0}}) {
+    TraceBuilder b;
+    Ns t = 300;
+    for (int round = 0; round < 5; ++round, t += 200 + wait)
+      for (int k = 0; k < 10; ++k)
+        b.Launch(t + 20 * k - 5, t + 20 * k, t + 20 * k + 15, "kernel" + std::to_string(k));
+    const auto steps = StepsOf(b);
+    ASSERT_EQ(steps.size(), wait > 0 ? 4u : 5u);
+    EXPECT_EQ(steps[0].time.length(), wait > 0 ? 500 : 200);
+  }
+}
+
 // `rounds` of one kernel that runs 15 of 20 ms, and `other` ms in every second of them.
 TraceBuilder LoopOfOneKernel(int rounds, Ns other = 15) {
   constexpr Ns kMs = 1'000'000;

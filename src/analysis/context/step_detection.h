@@ -28,7 +28,8 @@
 //     start to the next. A sequence of two halves that differ only in the order or the template arguments of
 //     their kernels (sweeps in alternating directions) is two steps. Where no names repeat, all matrix
 //     products are one name, and variants of other kernels too: libraries choose by sizes, which may grow
-//     with each token that is generated.
+//     with each token that is generated. Where the GPU waits at the beginning of each round, the first one,
+//     of which only that from its first launch on is known, is left out.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three

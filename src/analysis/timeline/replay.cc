@@ -88,7 +88,7 @@ class Replay {
     });
   }
 
-  // Whether a replay without it differs: what stands before the first launch is not played.
+  // Whether a replay without it differs: what stands before the first launch, and in no step, is not played.
   bool Reaches(Change change) const {
     return change == kKernels ||
            std::any_of(calls_.begin() + static_cast<ptrdiff_t>(first_call_),
@@ -246,7 +246,9 @@ class Replay {
       if (thread == kNoIndex || !launches[thread]) continue;
       if (is_first) {
         if (first_operation == operation) continue;  // what stands before the first launch
-        first_ = end = calls.start[i];
+        // But what its step does before it, loading a batch above all, each step does.
+        const bool is_of_step = steps_ > 0 && window_.start < calls.start[i];
+        first_ = end = is_of_step ? window_.start : calls.start[i];
       }
       is_first = false;
       Call call;
@@ -405,9 +407,8 @@ const RelationOf<WhatIfRow>& WhatIfRelation() {
           .Column("calls", &WhatIfRow::calls, Unit::kCount,
                   "Waits or ranges that are left out of it, of all steps; or all kernels.")
           .Column("recorded_ns", &WhatIfRow::recorded_ns, Unit::kNanoseconds,
-                  "From the end of the work before the steps, or from the first launch, to the end of all "
-                  "work, as "
-                  "recorded.")
+                  "From the end of the work before the steps, or from the begin of the first (without steps "
+                  "from the first launch), to the end of all work, as recorded.")
           .Column("replayed_ns", &WhatIfRow::replayed_ns, Unit::kNanoseconds, "The same, replayed unchanged.")
           .Column("predicted_ns", &WhatIfRow::predicted_ns, Unit::kNanoseconds, "Replayed with the change.")
           .Column("saves_ns", &WhatIfRow::saves_ns, Unit::kNanoseconds,
