@@ -46,7 +46,7 @@ TEST(KernelSteps, KernelSequencePartitionsToo) {
 }
 
 // The GPU waits before each round; how long it did before the first is not known.
-TEST(KernelSteps, TheFirstIsLeftOutWhereOthersBeginWithAWait) {
+TEST(KernelSteps, TheFirstIsWarmUpWhereOthersBeginWithAWait) {
   for (const Ns wait : {Ns{300}, Ns{0}}) {
     TraceBuilder b;
     Ns t = 300;
@@ -54,8 +54,9 @@ TEST(KernelSteps, TheFirstIsLeftOutWhereOthersBeginWithAWait) {
       for (int k = 0; k < 10; ++k)
         b.Launch(t + 20 * k - 5, t + 20 * k, t + 20 * k + 15, "kernel" + std::to_string(k));
     const auto steps = StepsOf(b);
-    ASSERT_EQ(steps.size(), wait > 0 ? 4u : 5u);
-    EXPECT_EQ(steps[0].time.length(), wait > 0 ? 500 : 200);
+    ASSERT_EQ(steps.size(), 5u);
+    EXPECT_EQ(steps[0].warmup, wait > 0);
+    EXPECT_EQ(steps[1].time.length(), 200 + wait);
   }
 }
 

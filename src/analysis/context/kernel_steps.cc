@@ -32,11 +32,6 @@ constexpr Ns kLeastOfOneKernel = 50'000'000, kLeastWork = 1'000'000;  // in all;
 constexpr double kAlike = 0.5, kLeastAlike = 0.9;  // off the median by no more; share of the rounds
 constexpr double kLeastOfAll = 0.6;                // of the time in which the device works or is copied to
 
-// A first round that lacks more than this share of the others' time before their kernels is left out, if
-// there are as many rounds.
-constexpr double kMissing = 0.05;
-constexpr size_t kLeastWithFirst = 3;
-
 class KernelStepFinder {
  public:
   KernelStepFinder(const Trace& trace, const Ranks& ranks, const std::vector<GpuWork>& work,
@@ -97,7 +92,6 @@ class KernelStepFinder {
         launching = list.back().host.end;
       }
       GiveGraphs(g, list);
-      if (IsFirstCutOff(list)) list.erase(list.begin());
       by_rank.emplace_back(rank, std::move(list));
     }
     return by_rank;
@@ -127,19 +121,6 @@ class KernelStepFinder {
     const uint32_t kernel = work_[gpu].kernels[i], call = launches_.kernel[kernel];
     return call == kNoIndex ? Interval{trace_.kernels.start[kernel], trace_.kernels.end[kernel]}
                             : Interval{trace_.api_calls.start[call], trace_.api_calls.end[call]};
-  }
-
-  // Whether the rounds before whose kernels the GPU waits, for a batch that is loaded or for the host to
-  // launch, stand behind one of which only that from its first launch on is known.
-  static bool IsFirstCutOff(const std::vector<Step>& rounds) {
-    std::vector<Ns> waits, lengths;
-    for (size_t n = 1; n < rounds.size(); ++n) {
-      waits.push_back(rounds[n].gpu.start - rounds[n].time.start);
-      lengths.push_back(rounds[n].time.length());
-    }
-    if (rounds.size() < kLeastWithFirst) return false;
-    const Ns missing = Median(waits) - (rounds[0].gpu.start - rounds[0].time.start);
-    return static_cast<double>(missing) > kMissing * static_cast<double>(Median(lengths));
   }
 
   // Graphs recorded as blocks are in no sequence of kernels. Where one runs behind the kernels of each round,

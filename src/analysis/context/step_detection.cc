@@ -34,6 +34,8 @@ namespace {
 constexpr const char* kUnnumberedStep =
     R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter)";
 
+constexpr const char* kKernelSequence = "kernel sequence";
+
 // The range that PyTorch's profiler writes itself: one is enough.
 constexpr std::string_view kProfilerStep = "ProfilerStep#";
 
@@ -86,7 +88,7 @@ class StepFinder {
               ? StepsFromKernels(trace_, ranks_, work_, launches_)
               : StepsFromKernels(trace_, ranks_, WorkThatCounts(trace_, ranks_, work_, launches_, phases_),
                                  launches_);
-      if (!steps.by_rank.empty()) steps.source = "kernel sequence";
+      if (!steps.by_rank.empty()) steps.source = kKernelSequence;
     }
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromTokens(steps);
@@ -99,6 +101,7 @@ class StepFinder {
         });
       else
         MarkWarmup(list);
+      if (!options_.steps && steps.source == kKernelSequence) MarkCutOff(list);
     }
     if (options_.steps) std::erase_if(steps.by_rank, [](const auto& entry) { return entry.second.empty(); });
     if (options_.steps && steps.by_rank.empty() && !ranks_.gpus.empty())

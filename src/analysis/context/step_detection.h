@@ -28,8 +28,7 @@
 //     start to the next. A sequence of two halves that differ only in the order or the template arguments of
 //     their kernels (sweeps in alternating directions) is two steps. Where no names repeat, all matrix
 //     products are one name, and variants of other kernels too: libraries choose by sizes, which may grow
-//     with each token that is generated. Where the GPU waits at the beginning of each round, the first one,
-//     of which only that from its first launch on is known, is left out.
+//     with each token that is generated.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three
@@ -43,7 +42,8 @@
 // (1.4826 x median absolute deviation) and by more than 20 %, or whose GPU operations are more or fewer than
 // their median by more than 20 % (work launched before the profile began, autotuning); at most a third of the
 // steps. And the steps up to one of the first five that takes ten times the median and three times what any
-// later one does: what is made at its first use. They are excluded.
+// later one does: what is made at its first use. And a first round of a kernel sequence that lacks the wait
+// with which others begin (warm_up.h). They are excluded.
 #pragma once
 
 #include <map>

@@ -94,6 +94,17 @@ void MarkWarmup(std::vector<Step>& steps) {
   for (size_t i = 0; i < count; ++i) steps[i].warmup = true;
 }
 
+void MarkCutOff(std::vector<Step>& steps) {
+  constexpr size_t kLeast = 3;
+  constexpr double kMissing = 0.05;
+  if (steps.size() < kLeast) return;
+  const auto wait = [](const Step& s) { return static_cast<double>(s.gpu.start - s.time.start); };
+  std::vector<double> waits;
+  for (const Step& step : std::span(steps).subspan(1)) waits.push_back(wait(step));
+  std::vector<double> lengths = LengthsOf(std::span<const Step>(steps).subspan(1));
+  if (Median(waits) - wait(steps.front()) > kMissing * Median(lengths)) steps.front().warmup = true;
+}
+
 bool HaveEqualWork(const std::vector<Step>& steps) {
   if (steps.empty()) return false;
   const Usual usual(steps);
