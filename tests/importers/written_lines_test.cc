@@ -397,5 +397,67 @@ TEST(WrittenLines, RatesInThousands) {
   EXPECT_DOUBLE_EQ(rate("step {} loss 2.0 step time 0.5 s | 12.5 tok/s"), 12.5);
 }
 
+TEST(WrittenLines, MillisecondsWithoutAName) {
+  ExpectStepsOf("step {} loss 2.100 | 500.0ms | 51200 tok/s | 62.1 TFLOPS", 0.5);
+}
+
+TEST(WrittenLines, TheWholeOfAStepBesideItsParts) {
+  std::string text;
+  for (int step = 1; step <= 60; ++step)
+    text += fmt::format(
+        "step: {}, loss: 0.31, data cost: 0.3{}s, forward time: 0.1s, backward time: 0.2s, "
+        "total time: 0.6{}s\n",
+        step, step * 7 % 10, step * 7 % 10);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 60u);
+  EXPECT_NEAR(log.iterations[5].elapsed_ns.value_or(0), 0.62e9, 1e6);
+  EXPECT_FALSE(log.timers.empty());
+}
+
+TEST(WrittenLines, ATimeOfSeveralSteps) {
+  std::string text;
+  for (int step = 100; step <= 2000; step += 100)
+    text += fmt::format("Iteration {}, loss = 2.0\nTime for 100 iterations: 52.0 s\n", step);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 20u);
+  EXPECT_NEAR(log.iterations[5].elapsed_ns.value_or(0), 0.52e9, 1e6);
+}
+
+TEST(WrittenLines, ATableOfPartsBetweenBars) {
+  std::string text = "| step | fwd | bwd | opt | data | total |\n";
+  for (int step = 0; step < 200; step += 10)
+    text += fmt::format("| {} | 80.0ms | 170.0ms | 20.0ms | 30.0ms | 300.0ms |\n", step);
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 20u);
+  EXPECT_NEAR(log.iterations[5].elapsed_ns.value_or(0), 0.3e9, 1e6);
+}
+
+TEST(WrittenLines, EpochsWithABareTime) {
+  std::string seconds, clock;
+  for (int epoch = 1; epoch <= 9; ++epoch) {
+    seconds += fmt::format("Epoch {:02} | loss 0.31 | acc 0.81 | 12.5s\n", epoch);
+    clock += fmt::format("Epoch {} training: loss=0.4\nEpoch {} finished in 0:02:13\n", epoch, epoch);
+  }
+  EXPECT_NEAR(LogOf(seconds).iterations.at(3).elapsed_ns.value_or(0), 12.5e9, 1e6);
+  EXPECT_NEAR(LogOf(clock).iterations.at(3).elapsed_ns.value_or(0), 133e9, 1e6);
+}
+
+TEST(WrittenLines, StepsOfTensorFlowsObjectDetectionAndOfFlax) {
+  ExpectStepsOf("I0503 09:00:00.000000 139 model_lib_v2.py:705] Step {} per-step time 0.5s", 0.5);
+  ExpectStepsOf("I0503 09:00:00.1 14 logging_writer.py:48] [{}] train_loss=2.1, steps_per_second=2.00", 0.5);
+}
+
+TEST(WrittenLines, RecordsOfATrainerWithoutABarHaveItsTotals) {
+  std::string text = "***** Running training *****\n  Num Epochs = 3\n  Total optimization steps = 1,218\n";
+  for (int step = 10; step < 1218; step += 10)
+    text += fmt::format("{{'loss': 1.1, 'learning_rate': 2e-05, 'epoch': {:.3f}}}\n", step / 406.0);
+  text += "{'train_runtime': 4321.5, 'train_samples_per_second': 36.1, 'epoch': 3.0}\n";
+  const TrainingLog log = LogOf(text);
+  ASSERT_FALSE(log.iterations.empty());
+  EXPECT_EQ(log.iterations.back().iteration, 1218);
+  EXPECT_FALSE(log.iterations[5].elapsed_ns);
+  EXPECT_DOUBLE_EQ(log.runtime_ns.value_or(0), 4321.5e9);
+}
+
 }  // namespace
 }  // namespace dladvisor

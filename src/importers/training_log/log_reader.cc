@@ -10,6 +10,7 @@
 #include "src/importers/training_log/frameworks/device_lines.h"
 #include "src/importers/training_log/lines/durations.h"
 #include "src/importers/training_log/lines/log_line.h"
+#include "src/importers/training_log/lines/translated_words.h"
 #include "src/importers/training_log/longest_training.h"
 #include "src/importers/training_log/program/program_error.h"
 #include "src/importers/training_log/steps/epoch_times.h"
@@ -82,6 +83,7 @@ void LogReader::Line(std::string_view line) {
     return;
   }
   if (const std::string dated = WithDateFirst(line); !dated.empty()) return Line(dated);
+  if (const std::string known = InKnownWords(line); !known.empty()) return Line(known);
   if (summaries.Line(line)) {
     ++lines_;
     ++(fenced_ ? fenced_rows_ : rows_);
@@ -141,6 +143,10 @@ void LogReader::Line(std::string_view line) {
   pass_bars_.Line(line);
   lightning_.Line(line);
   Count(robots_.Line(line));
+  if (experience_.Line(line)) {
+    Count(true);
+    settings_["plays"] = "True";
+  }
   end_.Line(line, lines_);
   deepspeed_.Line(line);
   Count(trainer_.Line(line));
@@ -191,6 +197,7 @@ TrainingLog LogReader::Finish() {
       if (SaysMore(other, log)) log = std::move(other);
   }
   if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);
+  if (TrainingLog experience = experience_.Finish(); SaysMore(experience, log)) log = std::move(experience);
   // What its profiler measured of all steps says more than bars of some.
   if (TrainingLog profile = lightning_.Finish(); SaysMore(profile, log)) log = std::move(profile);
   if (log.empty() && Arguments() >= kLeastSettings)

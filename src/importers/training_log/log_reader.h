@@ -23,6 +23,7 @@
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/frameworks/deepspeed.h"
+#include "src/importers/training_log/frameworks/experience.h"
 #include "src/importers/training_log/frameworks/lerobot.h"
 #include "src/importers/training_log/frameworks/lightning_profile.h"
 #include "src/importers/training_log/frameworks/megatron.h"
@@ -128,6 +129,7 @@ class LogReader {
   PassBarsReader pass_bars_;
   LightningProfileReader lightning_;
   LeRobotReader robots_;
+  ExperienceReader experience_;
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;

@@ -310,6 +310,26 @@ TrainingLog TrainerReader::Finish(bool of_training) {
     iteration = done;
     since = seconds;
   }
+  // Without a bar, the records tell what the totals are of.
+  if (log_.iterations.empty() && log_.runtime_ns && planned_ && iteration == 0) {
+    for (const auto& [step, loss] : losses_) {
+      if (step <= iteration || step > *planned_) continue;
+      TrainingIteration row;
+      row.iteration = step;
+      row.planned = planned_;
+      row.covers = step - std::exchange(iteration, step);
+      row.loss = loss.loss;
+      row.learning_rate = loss.learning_rate;
+      row.grad_norm = loss.grad_norm;
+      if (loss.nan) row.nan = row.covers;
+      log_.iterations.push_back(row);
+    }
+    // Behind the last record up to the end, where that is less than lies between two.
+    if (!log_.iterations.empty() && *planned_ - iteration <= *log_.iterations.back().covers) {
+      *log_.iterations.back().covers += *planned_ - iteration;
+      log_.iterations.back().iteration = *planned_;
+    }
+  }
   // Longer than the training: they are no part of it.
   if (log_.runtime_ns && log_.evaluation_ns > *log_.runtime_ns) {
     log_.evaluations = 0;

@@ -93,8 +93,27 @@ std::optional<double> TimeOfEvaluationLine(std::string_view line) {
 }
 
 bool OfPartOfEpoch(std::string_view line) {
-  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)");
-  return RE2::PartialMatch(line, part);
+  static const RE2 part(R"((?i)\b(?:iter|batch|step)\w*\W{0,8}\d|%\|)"),
+      size(R"((?i)\bbatch[_ ]?size\W{0,8}\d+)");
+  std::string without(line);
+  RE2::GlobalReplace(&without, size, "");
+  return RE2::PartialMatch(without, part);
+}
+
+std::optional<double> TimeOfSeveralSteps(std::string_view line) {
+  constexpr size_t kLongest = 512;
+  if (line.size() > kLongest) return std::nullopt;
+  static const RE2 named(
+      R"((?i)\btime\b[^\d%]{0,16}?\b(?:for|of|in)\b (?:the )?(?:last |past |previous )?(\d{1,7}) (?:iter\w*|steps|batches|updates)\W{1,3}(\d+(?:\.\d+)?) *(ms|s|sec\w*|min\w*)?\b)"),
+      took(
+          R"((?i)(?:^|[^\w.])(\d{1,7}) (?:iter\w*|steps|batches|updates) (?:took|in|done in|finished in) (\d+(?:\.\d+)?) *(ms|s|sec\w*|min\w*)\b)");
+  std::string unit;
+  double steps = 0, time = 0;
+  if ((!RE2::PartialMatch(line, named, &steps, &time, &unit) &&
+       !RE2::PartialMatch(line, took, &steps, &time, &unit)) ||
+      !(steps > 0) || !(time > 0))
+    return std::nullopt;
+  return time / steps * (unit == "ms" ? 1e-3 : unit.starts_with('m') ? 60 : 1);
 }
 
 void SplitTotals(std::vector<TrainingIteration>& epochs) {

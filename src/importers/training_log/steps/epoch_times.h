@@ -27,6 +27,9 @@ std::optional<double> TimeOfEvaluation(std::string_view line);
 // In seconds, of a line of its own: "Validation: loss=2.1, took 30.5s", "Eval done in 12 s".
 std::optional<double> TimeOfEvaluationLine(std::string_view line);
 
+// In seconds, what one step takes by "Time for 100 iterations: 52.1 s", "50 steps took 3.2 min".
+std::optional<double> TimeOfSeveralSteps(std::string_view line);
+
 // Makes of times that grow from epoch to epoch, each by what an epoch takes, those of the epochs themselves;
 // of lines of every so many epochs, too, where they grow by as much with each epoch.
 void SplitTotals(std::vector<TrainingIteration>& epochs);

@@ -90,7 +90,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (time && Ends(name, {"iter time", "step time", "batch time", "iteration time", "batch cost",
                                    "avg batch cost", "time per step", "time per iter", "time per iteration",
                                    "time per batch", "time iter", "time step", "sec per step", "s per step",
-                                   "sec iter", "sec step"})) {
+                                   "sec iter", "sec step", "s step", "s iter"})) {
       if (number > 0) step.step_time = number * scale;
     } else if (step.step && unit == Unit::kSeconds && !value.whole &&
                Ends(name, {"step", "iter", "iteration", "batch"})) {
@@ -99,10 +99,13 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it", "ms per step",
                                                   "ms per iter", "ms per iteration", "ms per batch"})) {
       if (number > 0) step.step_time = number * 1e-3;
-    } else if (time && (Ends(name, {"data time", "data", "reader cost", "avg reader cost", "data loading",
-                                    "data load", "load time", "loading time", "loader time", "fetch time",
-                                    "data load time", "data loading time", "data wait", "fetch", "data iter",
-                                    "data per iter", "data step", "data batch", "reader"}) ||
+    } else if (time && (Ends(name, {"data time",       "data",        "reader cost",     "avg reader cost",
+                                    "data loading",    "data load",   "load time",       "loading time",
+                                    "loader time",     "fetch time",  "data load time",  "data loading time",
+                                    "data wait",       "fetch",       "data iter",       "data per iter",
+                                    "data step",       "data batch",  "reader",          "data cost",
+                                    "avg data cost",   "loader wait", "dataloader wait", "dataloader time",
+                                    "dataloading time"}) ||
                         (unit == Unit::kSeconds && Ends(name, {"wait", "wait time", "load"})))) {
       if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
       step.bare_input = unit == Unit::kNone;
@@ -122,6 +125,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
       if (number > 0 && !(value.whole && unit == Unit::kNone && number > 1e6)) step.time = number * scale;
       step.bare = unit == Unit::kNone;
       step.has_mean = value.mean.has_value();
+    } else if (name.empty() && unit == Unit::kSeconds && scale < 1 && !step.time && number > 0) {
+      // "step 3 | loss 2.1 | 80.1ms | 51200 tok/s": nobody tells the time since a start so.
+      step.time = number * scale;
     } else if (name.empty() && unit == Unit::kSeconds && &value == &values.back()) {
       step.since_start = number * scale;
       step.rounded = value.whole;
@@ -138,6 +144,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     }
   }
   if (!step.step) return std::nullopt;
+  // Only trainings have both.
+  step.trains = step.trains || (step.forward && step.backward);
   // "fwd 0.11s bwd 0.21s data 0.4s opt 0.06s": what it takes by its parts, where no time is of the whole.
   const bool whole = step.step_time || step.time || step.since_last || step.since_start;
   const auto passes = step.forward && step.backward ? std::optional(*step.forward + *step.backward)
@@ -224,7 +232,7 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
   // Words of what only trainings print.
   const auto has = [&](const char* words) { return line.find(words) != std::string_view::npos; };
   if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad") &&
-      !(has("rain") && (has("ime") || has("lapsed"))))
+      !has("bwd") && !has("ackward") && !(has("rain") && (has("ime") || has("lapsed"))))
     return happened(false);
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+[\],:|]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
@@ -243,8 +251,15 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
     step->time_ns = days_ns_ + *clock;
   }
   steps_.push_back(*std::move(step));
+  TimeSeveral(line);
   happened(true);
   return true;
+}
+
+// Of the steps up to the line's, on a line of its own or of a step.
+void GeneralLinesReader::TimeSeveral(std::string_view line) {
+  if (steps_.empty() || steps_.back().step_time) return;
+  if (const auto each = TimeOfSeveralSteps(line)) steps_.back().step_time = each;
 }
 
 void GeneralLinesReader::ReadTimes(std::string_view line) {
@@ -269,6 +284,7 @@ void GeneralLinesReader::ReadTimes(std::string_view line) {
     intervals_.push_back({steps_.size(), SecondsOfClock(clock).value_or(0) + Number(fraction).value_or(0)});
     alone_ = true;
   }
+  TimeSeveral(line);
   if (steps_.empty() || (!epochs_.empty() && epochs_.back().steps == steps_.size())) return;
   if (const auto whole = TimeOfWholeEpoch(line)) epochs_.push_back({steps_.size(), *whole});
 }
@@ -322,9 +338,30 @@ void GeneralLinesReader::TakeEpochs() {
   }
 }
 
+// "total time: 0.67 s" of each step, and not since a start: then it would grow from line to line.
+void GeneralLinesReader::TakeTotalsOfSteps() {
+  size_t told = 0, grow = 0;
+  std::optional<double> last;
+  for (const Step& line : steps_) {
+    if (!line.since_start) continue;
+    if (last) {
+      ++told;
+      grow += *line.since_start >= *last;
+    }
+    last = line.since_start;
+  }
+  if (told < kLeastLines || static_cast<double>(grow) > kMostLines * static_cast<double>(told)) return;
+  for (Step& line : steps_) {
+    if (!line.since_start || line.rounded) continue;
+    if (!line.time) line.time = line.since_start;
+    line.since_start.reset();
+  }
+}
+
 TrainingLog GeneralLinesReader::Finish() {
   TrainingLog log;
   if (steps_.size() < kLeastLines) return log;
+  TakeTotalsOfSteps();
   TakeElapsed();
   TakeIntervals();
   TakeEpochs();

@@ -42,6 +42,8 @@ class GeneralLinesReader {
 
   bool ReadStep(std::string_view line);
   void ReadTimes(std::string_view line);
+  void TimeSeveral(std::string_view line);
+  void TakeTotalsOfSteps();
   void TakeElapsed();
   void TakeIntervals();
   void TakeEpochs();

@@ -61,6 +61,10 @@ bool IsCell(std::string_view word) {
   const size_t slash = word.find('/');
   if (slash != std::string_view::npos)
     return Integer(word.substr(0, slash)).has_value() && Integer(word.substr(slash + 1)).has_value();
+  // "80.1ms", "1.5s".
+  if (const size_t unit = word.find_last_of("0123456789"); unit != std::string_view::npos)
+    if (const std::string_view of = word.substr(unit + 1); of == "ms" || of == "s")
+      word.remove_suffix(of.size());
   constexpr std::string_view kParts = "0123456789+-.eEnainfNIG%";
   return word.find_first_not_of(kParts) == std::string_view::npos &&
          (Number(word).has_value() || Lower(word) == "nan" || Lower(word) == "inf");
@@ -106,6 +110,13 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
   if (line.find_first_not_of(" \t\r-=+|") == std::string_view::npos) return std::nullopt;
   Columns head = std::exchange(head_, {});
   if (line.size() > kLongestRow) return std::nullopt;
+  // "| step | loss | time |" has bars between its cells.
+  std::string without_bars;
+  if (std::ranges::count(line, '|') >= 3) {
+    without_bars = line;
+    std::ranges::replace(without_bars, '|', ' ');
+    line = without_bars;
+  }
   const std::vector<std::string_view> words = Words(line);
   if (words.size() < kLeastColumns || words.size() > kMostColumns) return std::nullopt;
   size_t first = words.size();
@@ -136,7 +147,9 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
     else if (const auto seconds = name == "time" && IsClock(cell) ? SecondsOfClock(cell) : std::nullopt)
       values += fmt::format("time: {} s, ", *seconds);
     else if (!IsOfEvaluation(name))
-      values.append(name == "total" ? "total loss" : name).append(": ").append(cell) += ", ";
+      values.append(name == "total" && !cell.ends_with('s') ? "total loss" : name)
+          .append(": ")
+          .append(cell) += ", ";
   }
   of_epochs_ = of_epochs_ || !table_.steps;
   evaluated_ = false;

@@ -31,6 +31,9 @@ const std::vector<Form>& Forms() {
 #define EPOCH_TIME \
   R"((?i)\b(?:(?:epoch|elapsed|train\w*|total)[ _])*(?:time|took|takes|duration|elapsed|cost|in)\b[^\d,;|]{0,12}?)" NUMBER
   static const std::vector<FieldForm> epoch = {
+      // "Epoch 3 | loss 0.5 | time 343.2" and "Epoch 3 | loss 0.5 | 12.3s": seconds, too.
+      {kElapsed, "(?i)\\btime *[:=]? *(\\d+\\.\\d+)\\s*(?:[,;|)\\]]|$)"},
+      {kElapsed, "[|,;] *(\\d+(?:\\.\\d+)?) ?s(?:ec\\w*)?\\s*[|]?\\s*$"},
       {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
       // Without a unit, in seconds.
       {kElapsed, "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+) *(?:[,;|)\\]]|$)"},
@@ -41,6 +44,11 @@ const std::vector<Form>& Forms() {
       {kElapsed, EPOCH_TIME " *min\\w*\\b", 60},
       {kElapsed, "(?i)\\btime cost *[=:] *" NUMBER " *$"},  // MXNet's, in seconds
       {kClock, "(?i)\\btime\\W{0,3}(\\d+m *\\d+) *s"},
+      {kClock,
+       "(?i)\\b(?:finished|completed|done|took)(?: in)?[ :=]{1,3}((?:\\d+:)?\\d+:\\d\\d)(?:\\.\\d+)?(?:[ "
+       ",;|)]|$)"},
+      {kInput,
+       "(?i)\\bdata(?:[ _-]?load(?:ing|er)?)?(?:[ _]+(?:time|wait))?[ :=]{1,3}" NUMBER " *s(?:ec\\w*)?\\b"},
       {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
 #undef EPOCH_TIME
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
@@ -386,6 +394,53 @@ const std::vector<Form>& Forms() {
        true,
        {{kWholeTotal, "^\\| +time_elapsed +\\| *" NUMBER " *\\|"},
         {kLoss, "^\\| +loss +\\| *" NUMBER " *\\|"}}},
+      // Its algorithms that keep experience print a row for so many episodes.
+      {"Stable-Baselines3",
+       "episodes ",
+       R"(^\| +episodes +\| *(\d+) *\|)",
+       "s",
+       0,
+       1,
+       true,
+       {{kWholeTotal, "^\\| +time_elapsed +\\| *" NUMBER " *\\|"}}},
+      // "|           Epoch |              12 |" and then "|            Time |             675 |".
+      {"Spinning Up",
+       "Epoch |",
+       R"(^\| +Epoch +\| *(\d+) *\|)",
+       "s",
+       0,
+       0,
+       true,
+       {{kWholeTotal, "^\\| +Time +\\| *" NUMBER " *\\|"}}},
+      {"TensorFlow's object detection",
+       "per-step time",
+       R"(\bStep (\d+) per-step time )",
+       "s",
+       0,
+       1,
+       false,
+       {{kElapsed, "per-step time *" NUMBER " *s"}, {kLoss, "\\bloss=" NUMBER}}},
+      // Of CLU's writer of metrics: "I0503 09:00:00.12 1 logging_writer.py:48] [100] train_loss=2.1,
+      // steps_per_second=3.1".
+      {"JAX with CLU",
+       "steps_per_sec",
+       R"(\] \[(\d+)\] .*\bsteps_per_sec(?:ond)?=)",
+       "s",
+       0,
+       1,
+       false,
+       {{kRate, "\\bsteps_per_sec(?:ond)?=" NUMBER}, {kLoss, "\\bloss=" NUMBER}}},
+      // A block in the order of its names, of which those of timers may be of any algorithm.
+      {"RLlib",
+       "iterations_since_restore: ",
+       R"(^\s+iterations_since_restore: (\d+)\s*$)",
+       "s",
+       0,
+       1,
+       true,
+       {{kElapsed, "^\\s+time_this_iter_s: *" NUMBER},
+        {kTimer, "^\\s+sample_time_ms: *" NUMBER, kMs, "collection"},
+        {kTimer, "^\\s+learn_time_ms: *" NUMBER, kMs, "learning"}}},
       {"PyTorch Lightning", "v_num=", R"(\bEpoch (\d+): +100%\|.*\| *(\d+)/(\d+) \[)", "esn", 0, 1, false,
        bar},
       {kBars, ": 100%|", R"(\bEpoch:? \[?(\d+)(?:/\d+)?\]?: +100%\|.*\| *(\d+)/(\d+) \[)", "esn", kEither, 1,
@@ -443,7 +498,7 @@ const std::vector<Form>& Forms() {
        1, false, epoch},
       // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
       // the lines.
-      {kEpochs, "poch", R"((?i)\bepoch:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,
+      {kEpochs, "poch", R"((?i)\bepoch *:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,
        epoch},
   };
   return forms;

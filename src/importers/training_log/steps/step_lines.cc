@@ -208,7 +208,7 @@ void ProgramLinesReader::Fields(std::string_view text) {
     const auto value = field.kind == kClock ? SecondsOfClock(number) : Grouped(number);
     if (!value && field.kind == kLoss) row_->nan = 1;
     if (value && field.kind == kTimer)
-      timers_.emplace_back(field.timer, *value * kNsPerSecond);
+      timers_.emplace_back(field.timer, *value * field.scale * kNsPerSecond);
     else if (value)
       Field(field.kind, *value * field.scale);
   }
@@ -362,8 +362,12 @@ void ProgramLinesReader::EndStep() {
   const bool restarts = row.iteration <= 1 && row.time_ns && last_time_ns_ &&
                         static_cast<double>(*row.time_ns - *last_time_ns_) > kLeastRestart;
   if (!rows.empty() && !restarts && row.iteration <= rows.back().iteration &&
-      rows.back().iteration - row.iteration <= kBehind)
+      rows.back().iteration - row.iteration <= kBehind) {
+    // "Epoch 3 finished in 0:02:13", behind the line with its loss.
+    if (*form_->parts == 't' && row.iteration == rows.back().iteration && !rows.back().elapsed_ns)
+      rows.back().elapsed_ns = row.elapsed_ns;
     return;
+  }
   row.attempt = rows.empty() ? 0 : rows.back().attempt + (row.iteration <= rows.back().iteration);
   if (*form_->parts == 't' && !IsOfNewEpoch(row)) return;
   if (whole_total_ && total && last_total_ && *total - *last_total_ >= 0 &&
