@@ -29,6 +29,10 @@ struct MeasuredKernelRow {
   std::optional<double> compute_share, memory_share, dram_share, l1_share, l2_share;
   std::optional<std::string> pipe;
   std::optional<double> pipe_share, fp32_share, fp64_share;
+  std::optional<double> multiprocessor_share, lane_share, load_efficiency, store_efficiency,
+      access_efficiency;
+  std::optional<std::string> waits_for;
+  std::optional<double> waits_share;
 };
 
 // What lets fewest blocks run at once on a multiprocessor; nothing where it is what any block fills.
@@ -49,8 +53,9 @@ const RelationOf<MeasuredKernelRow>& MeasuredKernelRelation() {
   static const auto relation =
       RelationOf<MeasuredKernelRow>(
           "measured_kernel",
-          "One row per kernel that a profiler measured alone (Nsight Compute): how its longest launch was "
-          "set up, and which shares of the GPU's peaks it reached. What was not measured is unknown.")
+          "One row per kernel that a profiler measured alone: by Nsight Compute how its longest launch was "
+          "set up, and which shares of the GPU's peaks it reached; by nvprof what it counted of all launches "
+          "on average, without their times. What was not measured is unknown.")
           .Key("profile", &MeasuredKernelRow::profile, kProfileNumber, "Number of the file.")
           .Key("summary", &MeasuredKernelRow::summary, Unit::kNone,
                "Number of the profile in the file, from 0.")
@@ -92,7 +97,20 @@ const RelationOf<MeasuredKernelRow>& MeasuredKernelRelation() {
                   "The busiest pipeline, as the profiler names it; unknown where it does not.")
           .Column("pipe_share", &MeasuredKernelRow::pipe_share, Unit::kRatio, "Of its peak.")
           .Column("fp32_share", &MeasuredKernelRow::fp32_share, Unit::kRatio, "Of the peak of FP32.")
-          .Column("fp64_share", &MeasuredKernelRow::fp64_share, Unit::kRatio, "Of the peak of FP64.");
+          .Column("fp64_share", &MeasuredKernelRow::fp64_share, Unit::kRatio, "Of the peak of FP64.")
+          .Column("multiprocessor_share", &MeasuredKernelRow::multiprocessor_share, Unit::kRatio,
+                  "Of its time that in which a multiprocessor has work, on average over all.")
+          .Column("lane_share", &MeasuredKernelRow::lane_share, Unit::kRatio,
+                  "Lanes of a warp that work, on average over its instructions.")
+          .Column("load_efficiency", &MeasuredKernelRow::load_efficiency, Unit::kRatio,
+                  "Of the bytes that loads from global memory move, those that threads asked for.")
+          .Column("store_efficiency", &MeasuredKernelRow::store_efficiency, Unit::kRatio,
+                  "The same of stores.")
+          .Column("access_efficiency", &MeasuredKernelRow::access_efficiency, Unit::kRatio,
+                  "The same of both, by what each moves; the smaller one where that was not counted.")
+          .Column("waits_for", &MeasuredKernelRow::waits_for, Unit::kText,
+                  "What its warps wait for most, where the profiler counts it: for data from memory.")
+          .Column("waits_share", &MeasuredKernelRow::waits_share, Unit::kRatio, "Of their waits.");
   return relation;
 }
 
@@ -136,6 +154,13 @@ std::vector<MeasuredKernelRow> ComputeMeasuredKernels(const Context& context,
       row.pipe_share = of.pipe_share;
       row.fp32_share = of.fp32_share;
       row.fp64_share = of.fp64_share;
+      row.multiprocessor_share = of.multiprocessor_share;
+      row.lane_share = of.lane_share;
+      row.load_efficiency = of.load_efficiency;
+      row.store_efficiency = of.store_efficiency;
+      row.access_efficiency = of.access_efficiency;
+      if (!of.waits_for.empty()) row.waits_for = of.waits_for;
+      row.waits_share = of.waits_share;
     }
     first += table.rows.size();
     ++summary;

@@ -184,7 +184,8 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
           .Column("shows_gpu", &SummaryTableRow::shows_gpu, Unit::kNone,
                   "Whether it would show what a GPU does: not of a table with columns of the CPU alone.")
           .Column("one_by_one", &SummaryTableRow::one_by_one, Unit::kNone,
-                  "Whether each kernel was measured alone, at clocks that the profiler set: nothing else ran "
+                  "Whether each kernel was measured alone, by Nsight Compute at clocks that it set: nothing "
+                  "else ran "
                   "beside it, and its caches may have been emptied.")
           .Column("device_ns", &SummaryTableRow::device_ns, Unit::kNanoseconds,
                   "Kernels, copies and sets; where a total is printed below, that.")

@@ -12,6 +12,7 @@
 #include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
 #include "src/importers/gpu_table/operation_rows.h"
+#include "src/importers/gpu_table/printed_rows.h"
 #include "src/importers/summary_table/summary_lines.h"
 
 namespace dladvisor {
@@ -19,6 +20,7 @@ namespace {
 
 using gpu_table::Header;
 using gpu_table::OperationRows;
+using gpu_table::PrintedRows;
 using json = nlohmann::ordered_json;  // columns in their order
 using summary_table::CsvCells;
 
@@ -45,6 +47,20 @@ bool IsCsvTable(std::string_view head) {
     std::string_view line = head.substr(0, end);
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (IsHeader(line)) return true;
+    head.remove_prefix(std::min(end + 1, head.size()));
+  }
+  return false;
+}
+
+// The line of headers of a table of nvprof as text, with grids or of calls alone.
+bool IsPrintedTable(std::string_view head) {
+  if (head.find("Duration") == std::string_view::npos) return false;
+  bool of_nvprof = false;
+  while (!head.empty()) {
+    const size_t end = std::min(head.find('\n'), head.size());
+    const std::string_view line = head.substr(0, end);
+    of_nvprof = of_nvprof || (line.starts_with("==") && line.ends_with("== Profiling result:"));
+    if (const auto rows = PrintedRows::Of(line)) return rows->has_grids() || of_nvprof;
     head.remove_prefix(std::min(end + 1, head.size()));
   }
   return false;
@@ -128,21 +144,46 @@ Trace ReadCsv(ByteSource& source) {
   return operations.Finish(*header);
 }
 
+Trace ReadPrinted(ByteSource& source) {
+  Lines lines(source);
+  std::optional<PrintedRows> printed;
+  gpu_table::PrintedTotals totals;
+  while (const auto line = lines.Next()) {
+    if (auto found = PrintedRows::Of(*line))
+      printed = std::move(found);
+    else if (const auto row = printed ? printed->RowOf(*line) : std::nullopt)
+      totals.Add(*row);
+  }
+  if (totals.rows() == 0)
+    throw WrongKind(source.name(), "a table of nvprof without a row",
+                    "see that the program runs on the GPU, and record it with Nsight Systems: nsys profile "
+                    "--trace=cuda,nvtx -o run PROGRAM");
+  Trace trace;
+  trace.format = "summary";
+  trace.facts["profiler"] = "nvprof";
+  trace.health.rows_read["rows"] = totals.rows();
+  trace.summary_tables.push_back(totals.Finish());
+  return trace;
+}
+
 }  // namespace
 
 constinit const Importer kGpuTableImporter = {
-    .in_list = "table of GPU operations of nsys stats or nvprof (CSV, JSON)",
+    .in_list = "table of GPU operations of nsys stats or nvprof (CSV, JSON, text)",
     .extensions = "",
     .more_extensions = ".csv .json",
     .fits =
         [](const Input& input) {
-          return input.IsText() && (IsJsonTable(input.head()) || IsCsvTable(input.head()))
+          return input.IsText() && (IsJsonTable(input.head()) || IsCsvTable(input.head()) ||
+                                    IsPrintedTable(input.head()))
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },
     .read =
         [](Input& input) {
-          Trace trace = IsJsonTable(input.head()) ? ReadJson(input.bytes()) : ReadCsv(input.bytes());
+          Trace trace = IsJsonTable(input.head())  ? ReadJson(input.bytes())
+                        : IsCsvTable(input.head()) ? ReadCsv(input.bytes())
+                                                   : ReadPrinted(input.bytes());
           trace.path = input.name();
           return std::optional(std::move(trace));
         },

@@ -194,11 +194,18 @@ void OperationRows::Add(const Header& header, const std::vector<std::string>& ce
     c.destination.push_back(MemoryOf(cell(Column::kTo)));
     return;
   }
+  if (header.is_of_nvprof() && !NumberOf(cell(Column::kGridX))) {
+    AddCall(*start, end, name);
+    return;
+  }
   // Of nvprof with the number of the launch: "gemm(float*) [112]".
-  static const RE2 numbered(R"((.*) \[\d+\])");
+  static const RE2 numbered(R"((.*) \[(\d{1,15})\])");
   std::string without;
-  if (header.is_of_nvprof() && RE2::FullMatch(re2::StringPiece(name.data(), name.size()), numbered, &without))
+  int64_t launch = kNoCorrelation;
+  if (header.is_of_nvprof() &&
+      RE2::FullMatch(re2::StringPiece(name.data(), name.size()), numbered, &without, &launch))
     name = without;
+  launches_.push_back(launch);
   Kernels& k = trace_.kernels;
   AddWork(k, *start, end, cell(Column::kDevice), stream);
   k.name.push_back(trace_.names.Intern(name));
@@ -221,12 +228,33 @@ void OperationRows::Add(const Header& header, const std::vector<std::string>& ce
   k.shape.push_back(tables_.Shape(shape));
 }
 
+// "cudaLaunchKernel (gemm(float*) [112])".
+void OperationRows::AddCall(Ns start, Ns end, std::string_view name) {
+  static const RE2 launching(R"((\w+) \(.*?(?:\[(\d{1,15})\])?\))");
+  std::string call(name);
+  int64_t launch = kNoCorrelation;
+  RE2::FullMatch(re2::StringPiece(name.data(), name.size()), launching, &call, &launch);
+  ApiCalls& calls = trace_.api_calls;
+  calls.start.push_back(start);
+  calls.end.push_back(end);
+  calls.thread.push_back(tables_.Thread(0, 0));
+  calls.correlation.push_back(launch);
+  calls.name.push_back(trace_.names.Intern(call));
+  calls.result.push_back(0);
+}
+
 Trace OperationRows::Finish(const Header& header) {
   trace_.format = header.is_of_nvprof() ? "nvprof" : "gpu table";
   trace_.facts["profiler"] = header.is_of_nvprof() ? "nvprof" : "nsys stats";
   trace_.facts["vendor"] = "NVIDIA";
   for (Device& device : trace_.devices)
     if (const auto name = names_.find(device.ordinal); name != names_.end()) device.name = name->second;
+  // Without calls there is nothing that the numbers refer to.
+  if (trace_.api_calls.size() > 0) {
+    trace_.kernels.correlation = {};
+    for (const int64_t launch : launches_) trace_.kernels.correlation.push_back(launch);
+    SortByStart(trace_.api_calls);
+  }
   SortByStart(trace_.kernels);
   SortByStart(trace_.copies);
   SortByStart(trace_.sets);

@@ -3,7 +3,8 @@
 //
 // Columns have the names of nsys stats ("Start (ns)", "GrdX", "Reg/Trd") or of nvprof ("Start", "Grid X",
 // "Registers Per Thread", and a row of units below them). What a row is follows from its name: "[CUDA memcpy
-// HtoD]", or a kernel. Which process it is of, and what launched it, stands in no column.
+// HtoD]", a kernel, or, without a grid, a call of the CUDA API, which nvprof --print-api-trace adds. Which
+// process it is of, and what launched it, stands in no column.
 #pragma once
 
 #include <array>
@@ -68,12 +69,14 @@ class OperationRows {
 
  private:
   uint32_t DeviceOf(std::string_view text);
+  void AddCall(Ns start, Ns end, std::string_view name);
   void AddWork(GpuOperations& ops, Ns start, Ns end, std::string_view device, int64_t stream);
 
   Trace trace_;
   gpu_rows::Tables tables_;
   std::map<std::string, int64_t, std::less<>> ordinals_;
   std::map<int64_t, std::string> names_;
+  std::vector<int64_t> launches_;  // of kernels, the number that nvprof gives their call
   Ns total_ = 0;
 };
 

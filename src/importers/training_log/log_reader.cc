@@ -77,7 +77,7 @@ bool AnswersRequest(std::string_view line) {
 }  // namespace
 
 void LogReader::Line(std::string_view line) {
-  if (measured.Line(line)) {
+  if (measured.Line(line) || metrics.Line(line)) {
     ++lines_;
     ++(fenced_ ? fenced_rows_ : rows_);
     return;

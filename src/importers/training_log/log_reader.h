@@ -20,6 +20,7 @@
 #include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/nvidia_smi/monitor_log.h"
 #include "src/importers/nvidia_smi/table_log.h"
+#include "src/importers/nvprof_text/metric_lines.h"
 #include "src/importers/serving_log/serving_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/frameworks/deepspeed.h"
@@ -100,6 +101,7 @@ class LogReader {
   nvidia_smi::TableReader tables;
   nvidia_smi::MonitorReader monitors;
   nsight_compute::MeasuredLinesReader measured;
+  nvprof_text::MetricLinesReader metrics;
   summary_table::SummaryLinesReader summaries;
   serving_log::ServingLinesReader servers;
   OtherLinesReader others;

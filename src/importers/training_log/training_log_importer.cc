@@ -121,7 +121,9 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (reader.quotes() && log.iterations.size() < kStepsOfLog)
     throw WrongKind(source.name(), kQuotes, kSaveAlone);
   // A program that is measured kernel by kernel has no pace of its own.
-  if (auto measured = reader.measured.Finish(); !measured.empty()) {
+  auto measured = reader.measured.Finish();
+  for (SummaryTable& table : reader.metrics.Finish()) measured.push_back(std::move(table));
+  if (!measured.empty()) {
     if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
     std::vector<SummaryTable> summaries = reader.summaries.Finish();
     for (SummaryTable& table : measured) summaries.push_back(std::move(table));

@@ -124,10 +124,12 @@ std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportMod
   add("Launches on the Host", "launch_ns", "launches");
   add("Waits for the GPU", "wait_ns", "waits");
   add("Allocations", "allocation_ns", "allocations");
-  labels.emplace_back(
-      "Unknown", IsOneByOne(cells) ? "idle time, copies, and what overlaps: each kernel was measured alone, "
-                                     "at clocks that the profiler set"
-                                   : "idle time, steps, and what overlaps: totals have no timeline");
+  std::string unknown = "idle time, steps, and what overlaps: totals have no timeline";
+  if (IsOneByOne(cells)) {
+    unknown = "idle time, copies, and what overlaps: each kernel was measured alone";
+    if (cells.Text("tool", Unit::kText) == "Nsight Compute") unknown += ", at clocks that the profiler set";
+  }
+  labels.emplace_back("Unknown", std::move(unknown));
   return labels;
 }
 
