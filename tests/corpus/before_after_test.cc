@@ -82,9 +82,10 @@ TEST_P(BeforeAfter, WinsWhatWasPromised) {
   std::vector<double> won = {pair.saved_ns.value_or(before.steady_ns - after.steady_ns)};
   if (pair.all_steps) won.push_back(before.all_ns - after.all_ns);
   // What is sure of a promise may be nothing; its upper end tells the size of what can be won, in the time of
-  // the profile, in which the host is slower.
+  // the profile, in which the host is slower: all that is lost, of which a remedy wins no less than four
+  // sevenths (workers that load take processors from the loop).
   const double slower = before.steady_ns / pair.before_ns.value_or(before.steady_ns);
-  EXPECT_LE(high, 1.5 * slower * std::ranges::min(won)) << "the range says too little";
+  EXPECT_LE(high, 1.75 * slower * std::ranges::min(won)) << "the range says too little";
   const bool holds = std::ranges::all_of(won, [&](double ns) { return low <= ns && ns <= high; });
   EXPECT_EQ(holds, pair.misses.empty())
       << "promised " << low / 1e6 << " to " << high / 1e6 << " ms, won " << testing::PrintToString(won)

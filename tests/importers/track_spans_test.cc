@@ -50,6 +50,20 @@ TEST(TrackSpans, AreWholeOrHaveTwoEnds) {
   EXPECT_FALSE(t.facts.contains("framework"));
 }
 
+TEST(TrackSpans, OfOnnxRuntimeAreCalledByWhatTheyCompute) {
+  const Trace t = ReadSpans(
+      R"([{"cat": "Session", "pid": 1, "tid": 2, "dur": 90, "ts": 3, "ph": "X", "name": "session_initialization", "args": {}},)"
+      R"({"cat": "Node", "pid": 1, "tid": 2, "dur": 1, "ts": 99, "ph": "X", "name": "/layer.3/MatMul_fence_before",)"
+      R"( "args": {"op_name": "MatMul"}},)"
+      R"({"cat": "Node", "pid": 1, "tid": 2, "dur": 20, "ts": 100, "ph": "X", "name": "/layer.3/MatMul_kernel_time",)"
+      R"( "args": {"op_name": "MatMul", "provider": "CPUExecutionProvider", "node_index": "3"}}])");
+  const ProgramSpans& spans = t.program_spans;
+  ASSERT_EQ(spans.size(), 2u) << "without what passes around a node";
+  EXPECT_EQ(t.names.View(spans.name[0]), "session_initialization");
+  EXPECT_EQ(t.names.View(spans.name[1]), "MatMul (CPU)");
+  EXPECT_EQ(t.facts.at("framework"), "ONNX Runtime");
+}
+
 TEST(TrackSpans, OfACutFileAreThoseBeforeTheEnd) {
   const Trace t = ReadSpans(R"([{"ph": "X", "name": "a", "pid": 1, "tid": 2, "ts": 10, "dur": 5},)"
                             R"({"ph": "X", "name": "b", "pid": 1, "tid": 2, "ts": 20, "du)");

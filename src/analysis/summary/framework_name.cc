@@ -19,8 +19,8 @@ struct Framework {
 };
 
 // The first that matches counts: PyTorch programs also run Numba's or CuPy's kernels, RAPIDS runs both.
-const std::array<Framework, 10>& Frameworks() {
-  static const std::array<Framework, 10> frameworks = {{
+const std::array<Framework, 11>& Frameworks() {
+  static const std::array<Framework, 11> frameworks = {{
       {"PyTorch/XLA", RE2(R"(^SyncTensorsGraph)"), RE2(R"(^XLAGraphExecutor|^torch_xla)")},
       {"PyTorch", RE2(R"(\bat::(native|cuda)\b|\bc10::|^triton_(poi|red|per|tem|mm)_|^nvfuser_|_nvfuser_)"),
        RE2(R"(^(aten|c10d|torch)::|^ProfilerStep#|^autograd::|Backward\d*$|\btorch\.)")},
@@ -31,6 +31,7 @@ const std::array<Framework, 10>& Frameworks() {
       {"RAPIDS", RE2(R"(\b(cudf|cuml|ML|raft|cugraph|cuspatial)::)"), RE2(R"(^(libcudf|cudf|cuml|cugraph))")},
       {"CuPy", RE2(R"(^cupy_)"), RE2(R"(^cupy)")},
       {"Numba", RE2(R"(^cudapy::)"), RE2(R"(^numba\.)")},
+      {"ONNX Runtime", RE2(R"(\bonnxruntime::)"), RE2(R"(^onnxruntime)")},
       {"OpenACC", RE2(R"(^__(pgi|nv)_uacc_|_\d+_gpu(__red)?$)"), RE2(R"(^acc_|^OpenACC)")},
       {"OpenMP", RE2(R"(^nvkernel_|__omp_offloading_)"), RE2(R"(^omp_)")},
   }};

@@ -140,7 +140,10 @@ void ReadArgument(std::string_view key, std::string_view value, Event& e) {
         e.device = integer();
       break;
     case 7:
-      if (Is(key, "BeginNs")) e.exact_start = integer();
+      if (Is(key, "BeginNs"))
+        e.exact_start = integer();
+      else if (Is(key, "op_name"))
+        e.node_operator = text();
       break;
     case 8:
       if (Is(key, "src kind"))
@@ -153,6 +156,8 @@ void ReadArgument(std::string_view key, std::string_view value, Event& e) {
         e.graph = IntegerOr(value, 0);
       else if (Is(key, "step_num"))
         e.step_number = text();
+      else if (Is(key, "provider"))
+        e.node_provider = text();
       break;
     case 9:
       if (Is(key, "Device Id"))

@@ -48,6 +48,9 @@ struct Event {
   // Of XLA's profiler, which writes numbers as text.
   std::string_view kernel_details, memcpy_details, memset_details, hlo_module, hlo_category, step_number;
 
+  // Of ONNX Runtime's nodes: what they compute, and which of its providers does.
+  std::string_view node_operator, node_provider;
+
   double counter = std::numeric_limits<double>::quiet_NaN();
 
   // Of the allocator.

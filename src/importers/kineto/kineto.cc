@@ -318,11 +318,18 @@ bool LooksLikeJsonLines(std::string_view head) {
 // What a program or an unknown profiler marked: spans on tracks.
 void BecomeSpans(Batch& batch, std::optional<int64_t> base) {
   Trace& trace = batch.trace;
+  const bool of_onnx_runtime = std::ranges::any_of(batch.spans.all(), [&](const Span& span) {
+    return trace.names.View(span.category) == "Session" &&
+           trace.names.View(span.name) == "session_initialization";
+  });
   ReadProgramSpans(batch);
   ProgramSpans& spans = trace.program_spans;
   if (spans.empty()) return;
   trace.format = "span trace";
-  for (const char* fact : {"framework", "profiler"}) trace.facts.erase(fact);
+  for (const char* fact : {"framework", "profiler"}) {
+    trace.facts.erase(fact);
+    if (of_onnx_runtime) trace.facts[fact] = "ONNX Runtime";
+  }
   const Ns origin = *std::ranges::min_element(spans.start), end = *std::ranges::max_element(spans.end);
   for (std::vector<Ns>* times : {&spans.start, &spans.end})
     for (Ns& time : *times) time -= origin;

@@ -12,6 +12,25 @@ std::string_view Bare(std::string_view token) {
   return token;
 }
 
+// A node of ONNX Runtime is named for its place in the model, what it computes stands beside it: "MatMul
+// (CPU)".
+std::string NodeName(const Event& e) {
+  std::string_view provider = e.node_provider;
+  constexpr std::string_view kKind = "ExecutionProvider";
+  if (provider.ends_with(kKind)) provider.remove_suffix(kKind.size());
+  std::string name(e.node_operator);
+  if (!provider.empty()) name.append(" (").append(provider).append(")");
+  return name;
+}
+
+bool IsNode(const Event& e) { return !e.node_operator.empty() && Bare(e.category) == "Node"; }
+
+// What passes around a node, as far as older versions record it.
+bool IsFence(const Event& e) {
+  const std::string_view name = Bare(e.name);
+  return name.ends_with("_fence_before") || name.ends_with("_fence_after");
+}
+
 }  // namespace
 
 void Spans::Add(const Event& e, StringPool& names) {
@@ -19,10 +38,12 @@ void Spans::Add(const Event& e, StringPool& names) {
   const auto text = [&](std::string_view raw) {
     return raw.empty() ? kNoName : names.Intern(Unescape(Bare(raw), buffer_));
   };
+  const bool is_node = IsNode(e);
+  if (is_node && IsFence(e)) return;
   all_.push_back({.phase = e.phase == 'f' ? 't' : e.phase,
                   .start = e.start,
                   .duration = std::max<Ns>(0, e.duration),
-                  .name = text(e.name),
+                  .name = is_node ? names.Intern(NodeName(e)) : text(e.name),
                   .category = text(e.category),
                   .pid = text(e.pid),
                   .tid = text(e.tid),
