@@ -41,7 +41,7 @@ constexpr auto kImporters = std::to_array<const Importer*>({
     &kNsysImporter,         &kNvprofImporter,          &kGpuTableImporter,       &kXlaImporter,
     &kTrainerStateImporter, &kBenchmarkLogImporter,    &kMemoryTimelineImporter, &kRocpdImporter,
     &kRocprofCsvImporter,   &kRocprofDatabaseImporter, &kRocprofJsonImporter,    &kRocprofPerfettoImporter,
-    &kRpdImporter,          &kKinetoImporter,          &kDlprofImporter,         &kNvidiaSmiImporter,
+    &kRpdImporter,          &kNvidiaSmiImporter,       &kKinetoImporter,         &kDlprofImporter,
     &kDcgmImporter,         &kTrainingLogImporter,     &kNsysReportImporter,
 });
 

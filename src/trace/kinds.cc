@@ -91,11 +91,22 @@ std::string_view StreamKindName(StreamKind k) {
 }
 
 std::string_view TelemetryMetricName(TelemetryMetric m) {
-  static constexpr std::array<std::string_view, kTelemetryMetrics> names = {
-      "gpu_utilization",   "memory_utilization", "memory_used_bytes", "memory_total_bytes",
-      "power_w",           "power_limit_w",      "temperature_c",     "memory_temperature_c",
-      "sm_clock_hz",       "sm_clock_limit_hz",  "memory_clock_hz",   "throttled_by_heat",
-      "throttled_by_power"};
+  static constexpr std::array<std::string_view, kTelemetryMetrics> names = {"gpu_utilization",
+                                                                            "memory_utilization",
+                                                                            "memory_used_bytes",
+                                                                            "memory_total_bytes",
+                                                                            "power_w",
+                                                                            "power_limit_w",
+                                                                            "temperature_c",
+                                                                            "memory_temperature_c",
+                                                                            "sm_clock_hz",
+                                                                            "sm_clock_limit_hz",
+                                                                            "memory_clock_hz",
+                                                                            "throttled_by_heat",
+                                                                            "throttled_by_power",
+                                                                            "sm_active",
+                                                                            "tensor_active",
+                                                                            "dram_active"};
   return names[static_cast<size_t>(m)];
 }
 

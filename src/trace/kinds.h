@@ -44,8 +44,11 @@ enum class TelemetryMetric : uint8_t {
   kMemoryClock,
   kThrottledByHeat,   // share of the sampling time; 0 or 1 where only its end is looked at
   kThrottledByPower,  // as by heat
+  kSmActive,          // share of cycles with a warp on a multiprocessor, mean of all (DCGM_FI_PROF_SM_ACTIVE)
+  kTensorActive,      // share of cycles with the tensor cores at work (DCGM_FI_PROF_PIPE_TENSOR_ACTIVE)
+  kDramActive,        // share of cycles with device memory moving data (DCGM_FI_PROF_DRAM_ACTIVE)
 };
-inline constexpr size_t kTelemetryMetrics = 13;
+inline constexpr size_t kTelemetryMetrics = 16;
 std::string_view TelemetryMetricName(TelemetryMetric m);  // "gpu_utilization", "memory_used_bytes", ...
 
 }  // namespace dladvisor

@@ -30,12 +30,14 @@ ORDER BY profile, device;
 
 -- id: telemetry_busy
 -- title: Telemetry of All GPUs
--- note: Mean over the GPUs whose utilization is known for more than half of the samples; at work, from each one's first busy sample to its last, where all have some.
+-- note: Mean over the GPUs whose utilization is known for more than half of the samples; at work, from each one's first busy sample to its last, where all have some. The share of multiprocessors at work is of DCGM.
 -- relation: telemetry
 -- empty: hidden
-SELECT count(*) AS gpus, avg(busy) AS busy_share, CASE WHEN count(at_work) = count(busy) THEN avg(at_work) END AS busy_share_at_work
+SELECT count(*) AS gpus, avg(busy) AS busy_share, CASE WHEN count(at_work) = count(busy) THEN avg(at_work) END AS busy_share_at_work,
+    avg(multiprocessors) AS multiprocessors
 FROM (SELECT max(CASE WHEN metric = 'gpu_utilization' AND coalesce(still_samples < samples, 1) THEN mean END) AS busy,
-    max(CASE WHEN metric = 'gpu_utilization' AND coalesce(still_samples < samples, 1) THEN active_mean END) AS at_work
+    max(CASE WHEN metric = 'gpu_utilization' AND coalesce(still_samples < samples, 1) THEN active_mean END) AS at_work,
+    max(CASE WHEN metric = 'sm_active' THEN coalesce(active_mean, mean) END) AS multiprocessors
   FROM telemetry
   GROUP BY profile, device)
 HAVING count(*) > 0;

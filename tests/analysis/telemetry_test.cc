@@ -37,6 +37,30 @@ TEST(Telemetry, MeansOverTime) {
   EXPECT_DOUBLE_EQ(rows[0].busy_mean.value(), 2.5 / 3);
 }
 
+TEST(Telemetry, BeforeAndBehindTheWork) {
+  TraceBuilder b;
+  // Idle for two samples, at work for two, idle for three, with memory held from the second on.
+  for (const auto& [time, use, memory] : {std::tuple(0, 0.0, 0.0),
+                                          {100, 0.0, 5e9},
+                                          {200, 0.9, 8e9},
+                                          {300, 0.8, 8e9},
+                                          {400, 0.05, 6e9},
+                                          {500, 0.0, 6e9},
+                                          {600, 0.0, 6e9}}) {
+    const auto sample = static_cast<uint32_t>(b.trace.telemetry.size() / 2);
+    Add(b, time, sample, Metric::kGpuUtilization, use);
+    Add(b, time, sample, Metric::kMemoryUsed, memory);
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 2u);
+  for (const TelemetryRow& row : rows) {
+    EXPECT_EQ(row.before_ns, 200);
+    EXPECT_EQ(row.after_ns, 300);
+  }
+  EXPECT_DOUBLE_EQ(rows[1].before_mean.value(), 2.5e9);
+  EXPECT_DOUBLE_EQ(rows[1].after_mean.value(), 6e9);
+}
+
 TEST(Telemetry, RepeatedReadingsOfABusyGpuAreLeftOut) {
   const auto rows = [](double power, double use, bool repeats, bool timed = true) {
     TraceBuilder b;

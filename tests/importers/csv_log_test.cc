@@ -33,6 +33,18 @@ TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
   EXPECT_THAT(trace.health.notes[0], HasSubstr("no line of names"));
 }
 
+TEST(SmiCsv, OfAmdSmi) {
+  const Trace trace = test::ReadLog(
+      "timestamp,gpu,power_usage,hotspot_temperature,gfx,gfx_clock,mem,vram_used,vram_total\n"
+      "1756894500,0,713,78,98,2100,45,120345,196592\n"
+      "1756894501,0,720,79,99,2100,45,120345,196592\n");
+  EXPECT_EQ(trace.facts.at("profiler"), "amd-smi");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.98), Is(0, kSecond, 0.99)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTemperature)[0], Is(0, 0, 78));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmClock)[0], Is(0, 0, 2.1e9));
+}
+
 TEST(SmiCsv, WithoutNamesOfSeveralGpus) {
   const Trace trace = test::ReadLog(
       "2026/04/25 16:06:06.780, 0, NVIDIA A100, 95 %, 40960 MiB, 1000 MiB\n"

@@ -40,6 +40,19 @@ TEST(Dcgm, Dmon) {
   EXPECT_EQ(trace.health.rows_skipped.at("rows"), 1);
 }
 
+// Shares of 1, without units, beside which nothing says how busy the GPU is.
+TEST(Dcgm, CountersOfProfiling) {
+  const Trace trace = test::ReadLog(
+      "#Entity   SMACT        TENSO        DRAMA        GRACT\n"
+      "ID\n"
+      "GPU 0     0.942        0.010        0.351        1.000\n"
+      "GPU 0     0.950        0.012        0.349        1.000\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kSmActive), ElementsAre(Is(0, -1, 0.942), Is(0, -1, 0.95)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kTensorActive), ElementsAre(Is(0, -1, 0.01), Is(0, -1, 0.012)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kDramActive), ElementsAre(Is(0, -1, 0.351), Is(0, -1, 0.349)));
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 1), Is(0, -1, 1)));
+}
+
 TEST(Dcgm, MetricsOfTheExporter) {
   const std::string labels = R"(gpu="0",UUID="GPU-1",modelName="NVIDIA A100",Hostname="a")",
                     other = R"(gpu="0",UUID="GPU-2",modelName="NVIDIA A100",Hostname="b \"x\"")";

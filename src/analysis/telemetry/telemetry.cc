@@ -44,6 +44,9 @@ Unit UnitOf(TelemetryMetric metric) {
     case TelemetryMetric::kMemoryUtilization:
     case TelemetryMetric::kThrottledByHeat:
     case TelemetryMetric::kThrottledByPower:
+    case TelemetryMetric::kSmActive:
+    case TelemetryMetric::kTensorActive:
+    case TelemetryMetric::kDramActive:
       return Unit::kRatio;
     case TelemetryMetric::kMemoryUsed:
     case TelemetryMetric::kMemoryTotal:
@@ -125,6 +128,9 @@ std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_
   switch (key.second) {
     case TelemetryMetric::kGpuUtilization:
     case TelemetryMetric::kMemoryUtilization:
+    case TelemetryMetric::kSmActive:
+    case TelemetryMetric::kTensorActive:
+    case TelemetryMetric::kDramActive:
       return 1.0;
     case TelemetryMetric::kMemoryUsed:
       limit = TelemetryMetric::kMemoryTotal;
@@ -150,7 +156,8 @@ std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_
 
 const RelationOf<TelemetryRow>& TelemetryRelation() {
   static const auto relation =
-      RelationOf<TelemetryRow>("telemetry", "What nvidia-smi reported about the GPUs, by device and metric.")
+      RelationOf<TelemetryRow>(
+          "telemetry", "What nvidia-smi, or a tool like it, reported about the GPUs, by device and metric.")
           .Key("profile", &TelemetryRow::profile, kProfileNumber, "Number of the file.")
           .Key("device", &TelemetryRow::device, Unit::kNone, "Index of the GPU, as the log numbers it.")
           .Key(
@@ -158,7 +165,11 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
               "gpu_utilization (share of time with a kernel running), memory_utilization (with device memory "
               "being read or written), memory_used_bytes, memory_total_bytes, power_w, power_limit_w, "
               "temperature_c, memory_temperature_c, sm_clock_hz, sm_clock_limit_hz (highest that the GPU "
-              "has), memory_clock_hz, throttled_by_heat, throttled_by_power (shares of time).")
+              "has), memory_clock_hz, throttled_by_heat, throttled_by_power (shares of time); of DCGM's "
+              "profiling: sm_active "
+              "(share of cycles with work on a multiprocessor, mean of all), tensor_active and dram_active "
+              "(with "
+              "the tensor cores and the memory at work).")
           .Column("unit", &TelemetryRow::unit, Unit::kText,
                   "Of its values: ratio, bytes, watts, celsius or hertz.")
           .Column("samples", &TelemetryRow::samples, Unit::kCount,
@@ -201,6 +212,15 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
                   capability::kTelemetry)
           .Column("active_mean", &TelemetryRow::active_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
+          .Column("before_ns", &TelemetryRow::before_ns, Unit::kNanoseconds,
+                  "Time before the first of these; unknown without any, and where the log has no times.",
+                  capability::kTelemetry)
+          .Column("before_mean", &TelemetryRow::before_mean, Unit::kNone,
+                  "Mean over it; unknown where it is none.", capability::kTelemetry)
+          .Column("after_ns", &TelemetryRow::after_ns, Unit::kNanoseconds, "Time behind the last of these.",
+                  capability::kTelemetry)
+          .Column("after_mean", &TelemetryRow::after_mean, Unit::kNone,
+                  "Mean over it; unknown where it is none.", capability::kTelemetry)
           .Column("saturated_samples", &TelemetryRow::saturated_samples, Unit::kCount,
                   "Samples with a utilisation of at least 95 %, of power without those of the first second "
                   "of it, which "
@@ -257,7 +277,7 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.limit_value = LimitOf(t, by_metric, key);
     const std::vector<double> weights = Weights(t, rows);
     std::vector<double> values;
-    WeightedMean mean, busy_mean, active_mean, at_limit, busy_at_limit, saturated, dropped;
+    WeightedMean mean, busy_mean, active_mean, before, after, at_limit, busy_at_limit, saturated, dropped;
     std::vector<double> when_saturated;
     const std::vector<bool> is_saturated = Saturated(t, rows, key.second, utilization);
     for (size_t i = 0; i < rows.size(); ++i)
@@ -276,7 +296,8 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
       const double reached = row.limit_value && value >= kNearLimit * *row.limit_value ? 1 : 0;
       values.push_back(value);
       mean.Add(value, weights[i]);
-      if (i >= first_active && i <= last_active) active_mean.Add(value, weights[i]);
+      if (first_active < rows.size())
+        (i < first_active ? before : i > last_active ? after : active_mean).Add(value, weights[i]);
       at_limit.Add(reached, weights[i]);
       tells_busy = tells_busy || busy >= 0;
       if (is_saturated[i]) {
@@ -295,6 +316,12 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.mean = mean.value().value_or(row.median);
     row.busy_mean = busy_mean.value();
     row.active_mean = active_mean.value();
+    row.before_mean = before.value();
+    row.after_mean = after.value();
+    if (first_active < rows.size() && row.first_ns) {
+      row.before_ns = t.time[rows[first_active]] - *row.first_ns;
+      row.after_ns = *row.last_ns - t.time[rows[last_active]];
+    }
     row.saturated_mean = saturated.value();
     row.dropped_share = dropped.value();
     if (tells_busy) {

@@ -29,7 +29,8 @@ struct TelemetryRow {
   std::optional<double> busy_mean, busy_at_limit_share;
   std::optional<int64_t> active_samples, saturated_samples;
   std::optional<double> saturated_mean, dropped_share;
-  std::optional<double> active_mean;
+  std::optional<double> active_mean, before_mean, after_mean;
+  std::optional<int64_t> before_ns, after_ns;
 };
 const RelationOf<TelemetryRow>& TelemetryRelation();
 

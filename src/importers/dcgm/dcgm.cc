@@ -24,10 +24,11 @@ using nvidia_smi::TelemetryLog;
 using Metric = TelemetryMetric;
 
 struct Field {
-  std::string_view column, name;  // of dcgmi dmon, and after DCGM_FI_DEV_
+  std::string_view column, name;  // of dcgmi dmon, and after DCGM_FI_DEV_, or DCGM_FI_
   Metric metric;
   const char* unit;
 };
+constexpr const char* kWhole = "";  // a share of 1
 constexpr std::array kFields = std::to_array<Field>({
     {"GPUTL", "GPU_UTIL", Metric::kGpuUtilization, "%"},
     {"MCUTL", "MEM_COPY_UTIL", Metric::kMemoryUtilization, "%"},
@@ -41,7 +42,18 @@ constexpr std::array kFields = std::to_array<Field>({
     {"SMCLK", "SM_CLOCK", Metric::kSmClock, "MHz"},
     {"", "MAX_SM_CLOCK", Metric::kSmClockLimit, "MHz"},
     {"MMCLK", "MEM_CLOCK", Metric::kMemoryClock, "MHz"},
+    {"GRACT", "PROF_GR_ENGINE_ACTIVE", Metric::kGpuUtilization, kWhole},
+    {"SMACT", "PROF_SM_ACTIVE", Metric::kSmActive, kWhole},
+    {"TENSO", "PROF_PIPE_TENSOR_ACTIVE", Metric::kTensorActive, kWhole},
+    {"DRAMA", "PROF_DRAM_ACTIVE", Metric::kDramActive, kWhole},
 });
+void AddField(const Field& field, double value, TelemetryLog& log) {
+  if (std::string_view(field.unit) == kWhole)
+    log.Add(field.metric, {100 * value, "%"});
+  else
+    log.Add(field.metric, {value, field.unit});
+}
+
 constexpr std::string_view kPrefix = "DCGM_FI_";
 
 // A line of names: "#Entity  GPUTL  POWER", its # apart or not.
@@ -133,7 +145,7 @@ class Scrape {
           parts += field != "FB_RESERVED";
         }
         for (const Field& known : kFields)
-          if (known.name == field && value >= 0) log_.Add(known.metric, {value, known.unit});
+          if (known.name == field && value >= 0) AddField(known, value, log_);
       }
       if (parts == 2) log_.Add(Metric::kMemoryTotal, {memory, "MiB"});
     }
@@ -195,8 +207,7 @@ Trace ReadDmon(ByteSource& source) {
         continue;
       }
       for (const Field& field : kFields)
-        if (!field.column.empty() && field.column == names[i])
-          log.Add(field.metric, {quantity->number, field.unit});
+        if (!field.column.empty() && field.column == names[i]) AddField(field, quantity->number, log);
     }
   }
   log.trace().facts["profiler"] = "dcgmi dmon";

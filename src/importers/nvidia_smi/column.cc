@@ -90,6 +90,7 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"average draw power", Kind::kMetric, Metric::kPower},
     {"gpu power", Kind::kMetric, Metric::kPower},
     {"power usage", Kind::kMetric, Metric::kPower},
+    {"power watts", Kind::kMetric, Metric::kPower},
     {"limit power", Kind::kMetric, Metric::kPowerLimit},
     {"enforced limit power", Kind::kMetric, Metric::kPowerLimit},
     {"gpu temperature", Kind::kMetric, Metric::kTemperature},
@@ -119,6 +120,13 @@ constexpr std::array kByWords = std::to_array<Named>({
     {"edge sensor temperature", Kind::kMetric, Metric::kTemperature},
     {"junction sensor temperature", Kind::kMetric, Metric::kTemperature},
     {"memory sensor temperature", Kind::kMetric, Metric::kMemoryTemperature},
+    // amd-smi's.
+    {"gfx", Kind::kMetric, Metric::kGpuUtilization},
+    {"activity gfx", Kind::kMetric, Metric::kGpuUtilization},
+    {"activity umc", Kind::kMetric, Metric::kMemoryUtilization},
+    {"power socket", Kind::kMetric, Metric::kPower},
+    {"hotspot temperature", Kind::kMetric, Metric::kTemperature},
+    {"clock gfx", Kind::kMetric, Metric::kSmClock},
     // DCGM's, after DCGM_FI_DEV_.
     {"copy mem util", Kind::kMetric, Metric::kMemoryUtilization},
     {"fb used", Kind::kMetric, Metric::kMemoryUsed},
@@ -189,7 +197,7 @@ LogColumn CsvColumn(std::string_view name) {
   const std::string words = WordsOf(name, unit);
   if (column.unit.empty()) column.unit = unit;
   column.names_gpu = column.names_gpu || dcgm;
-  for (const char* word : {" gpu ", " vram "})
+  for (const char* word : {" gpu ", " vram ", " gfx "})
     column.names_gpu = column.names_gpu || (" " + words + " ").find(word) != std::string::npos;
   for (const Named& named : kByWords)
     if (named.words == words) {

@@ -217,6 +217,8 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   CsvRowReader reader(std::move(columns));
   nvidia_smi::TelemetryLog log;
   if (of_driver) log.trace().facts["profiler"] = "nvidia-smi";
+  if (header.find(",gfx,") != std::string::npos || header.find("gfx_activity") != std::string::npos)
+    log.trace().facts["profiler"] = "amd-smi";
   while (const auto line = lines.Next()) {
     if (nvidia_smi::TrimCell(*line).empty() || (!unnamed && *line == header)) continue;
     // A log that another query goes on with, as after a restart.

@@ -31,6 +31,9 @@ double FactorOf(TelemetryMetric metric, double most, bool whole) {
   switch (metric) {
     case TelemetryMetric::kGpuUtilization:
     case TelemetryMetric::kMemoryUtilization:
+    case TelemetryMetric::kSmActive:
+    case TelemetryMetric::kTensorActive:
+    case TelemetryMetric::kDramActive:
       return most <= 1 && !whole ? 1 : 0.01;
     case TelemetryMetric::kMemoryUsed:
     case TelemetryMetric::kMemoryTotal:
@@ -59,6 +62,9 @@ bool IsUnitOf(TelemetryMetric metric, std::string_view unit) {
   switch (metric) {
     case TelemetryMetric::kGpuUtilization:
     case TelemetryMetric::kMemoryUtilization:
+    case TelemetryMetric::kSmActive:
+    case TelemetryMetric::kTensorActive:
+    case TelemetryMetric::kDramActive:
       return share;
     case TelemetryMetric::kMemoryUsed:
     case TelemetryMetric::kMemoryTotal:
@@ -132,8 +138,7 @@ void TelemetryLog::Add(TelemetryMetric metric, const Quantity& quantity) {
   if (!factor) return;
   if (!quantity.unit.empty() && !IsUnitOf(metric, quantity.unit)) return Skip("cells");
   const double value = quantity.number * *factor;
-  const bool is_share =
-      metric == TelemetryMetric::kGpuUtilization || metric == TelemetryMetric::kMemoryUtilization;
+  const bool is_share = IsUnitOf(metric, "%") && !IsThrottling(metric);
   constexpr double kWhole = 1 + 1e-9;
   if (is_share && value > (quantity.unit.empty() ? 100 : kWhole)) return Skip("cells");  // damage
   for (size_t i = begin_; i < t.size(); ++i)

@@ -449,8 +449,9 @@ HeadlineText Headline(const ReportModel& model) {
             : FindingOf(advice, "telemetry-busy")
                 ? "there is work all the time, and a trace shows which kernels take it."
             : IsOneLook(*telemetry) ? "log them over a minute of the work, not once."
-            : HasBusyShare(model)   ? "a trace shows where that time goes."
-                                    : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
+            : HasBusyShare(model) || !IsNull(MultiprocessorsAtWork(model))
+                ? "a trace shows where that time goes."
+                : "log how busy they are, too (utilization.gpu of nvidia-smi)."};
   if (!HasGpuWork(model)) return HeadlineWithoutGpu(model, first, order, doubt);
   if (NoKernelAtAll(model)) return {doubt + "No kernel was recorded; ", first ? order + "." : ""};
   const bool counts = std::ranges::none_of(

@@ -30,6 +30,11 @@ bool HasBusyShare(const ReportModel& model) {
   return busy != nullptr && !busy->rows.rows.empty() && !IsNull(CellOf(*busy, 0, "busy_share"));
 }
 
+Value MultiprocessorsAtWork(const ReportModel& model) {
+  const ReportTable* all = FindTable(model, "telemetry_busy");
+  return all == nullptr || all->rows.rows.empty() ? Value{} : CellOf(*all, 0, "multiprocessors");
+}
+
 bool IsJetson(const ReportModel& model) {
   const Figure* names = FindFigure(model, "gpu_names");
   if (names == nullptr || IsNull(names->value)) return false;
@@ -54,6 +59,10 @@ std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry
   std::string text = fmt::format(
       "A log of {}, not a trace: {} {}{}", by, WithThousands(static_cast<int64_t>(telemetry.total_rows)),
       by.starts_with("npu-smi") ? "NPU" : "GPU", telemetry.total_rows == 1 ? "" : "s");
+  if (const Value multiprocessors = MultiprocessorsAtWork(model);
+      !HasBusyShare(model) && !IsNull(multiprocessors))
+    text += fmt::format(", {} of the multiprocessors at work on average",
+                        FormatValue(multiprocessors, Unit::kRatio));
   if (HasBusyShare(model)) {
     const ReportTable& busy = *FindTable(model, "telemetry_busy");
     const double whole = AsNumber(CellOf(busy, 0, "busy_share")).value_or(0);

@@ -12,6 +12,8 @@ namespace dladvisor {
 const ReportTable* TelemetryAlone(const ReportModel& model);
 // Whether the log says how long the GPUs were busy.
 bool HasBusyShare(const ReportModel& model);
+// Share of the multiprocessors at work, of all GPUs; null where the log does not record it.
+Value MultiprocessorsAtWork(const ReportModel& model);
 // Whether the GPU is a Jetson board's, of which nvidia-smi knows little and tegrastats more.
 bool IsJetson(const ReportModel& model);
 // Whether each GPU was looked at once.
