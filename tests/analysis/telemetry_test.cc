@@ -56,9 +56,24 @@ TEST(Telemetry, BeforeAndBehindTheWork) {
   for (const TelemetryRow& row : rows) {
     EXPECT_EQ(row.before_ns, 200);
     EXPECT_EQ(row.after_ns, 300);
+    EXPECT_EQ(row.idle_samples, 0);
   }
   EXPECT_DOUBLE_EQ(rows[1].before_mean.value(), 2.5e9);
   EXPECT_DOUBLE_EQ(rows[1].after_mean.value(), 6e9);
+}
+
+TEST(Telemetry, PausesWithinTheWork) {
+  TraceBuilder b;
+  uint32_t sample = 0;
+  for (const double use : {0.9, 0.0, 0.05, 0.8, 0.0, 0.9, 0.0}) {
+    Add(b, 100 * sample, sample, Metric::kGpuUtilization, use);
+    ++sample;
+  }
+  const auto rows = ComputeTelemetry(test::ContextOf(b.trace));
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].active_samples, 6);
+  EXPECT_EQ(rows[0].idle_samples, 3);
+  EXPECT_EQ(rows[0].longest_idle_ns, 200);
 }
 
 TEST(Telemetry, RepeatedReadingsOfABusyGpuAreLeftOut) {

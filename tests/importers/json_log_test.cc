@@ -62,30 +62,27 @@ TEST(GpuJson, OfTools) {
   EXPECT_EQ(gpustat.devices[0].name, "NVIDIA A100");
   EXPECT_THAT(test::SamplesOf(gpustat, Metric::kGpuUtilization), ElementsAre(Is(3, 0, 1)));
   const Trace rocm = test::ReadLog(
-      R"({"card0": {"GPU use (%)": "12", "Average Graphics Package Power (W)": "98.0"
-}
-, "card1" : { "GPU use (%)" : "99" }
-})");
+      R"j({"card0": {"GPU use (%)": "12", "Average Graphics Package Power (W)": "98"}, "card1": {"GPU use (%)": "99"}})j");
   EXPECT_EQ(rocm.facts.at("profiler"), "rocm-smi");
-EXPECT_THAT(test::SamplesOf(rocm, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.12), Is(1, -1, 0.99)));
-const Trace amd = test::ReadLog(
-    R"([{"gpu": 0, "usage": {"gfx_activity": {"value": 12, "unit": "%"}}, "power": {"socket_power": {"value": 98, "unit": "W"}}, "mem_usage": {"used_vram": {"value": 283, "unit": "MB"}}}])");
-EXPECT_EQ(amd.facts.at("profiler"), "amd-smi");
-EXPECT_THAT(test::SamplesOf(amd, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.12)));
-EXPECT_THAT(test::SamplesOf(amd, Metric::kMemoryUsed), ElementsAre(Is(0, -1, 283 * test::kMiB)));
+  EXPECT_THAT(test::SamplesOf(rocm, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.12), Is(1, -1, 0.99)));
+  const Trace amd = test::ReadLog(
+      R"j([{"gpu": 0, "usage": {"gfx_activity": {"value": 12, "unit": "%"}}, "mem_usage": {"used_vram": {"value": 283, "unit": "MB"}}}])j");
+  EXPECT_EQ(amd.facts.at("profiler"), "amd-smi");
+  EXPECT_THAT(test::SamplesOf(amd, Metric::kGpuUtilization), ElementsAre(Is(0, -1, 0.12)));
+  EXPECT_THAT(test::SamplesOf(amd, Metric::kMemoryUsed), ElementsAre(Is(0, -1, 283 * test::kMiB)));
 }
 
 // Records of a training and results of a benchmark hold a GPU's use beside other things.
 TEST(GpuJson, OthersAreNone) {
   const Trace training = test::ReadLog(
-      R"({"step": 1, "loss": 2.5, "step_time": 0.5, "gpu_util": 50}
+      R"j({"step": 1, "loss": 2.5, "step_time": 0.5, "gpu_util": 50}
 {"step": 2, "loss": 2.4, "step_time": 0.5, "gpu_util": 52}
 {"step": 3, "loss": 2.4, "step_time": 0.5, "gpu_util": 52}
-)");
+)j");
   EXPECT_EQ(training.format, "training log");
-  EXPECT_THAT(test::RefusalOf(R"([{"batch_size": 1, "latency_ms": 3.5, "gpu_utilization": 41}])"),
+  EXPECT_THAT(test::RefusalOf(R"j([{"batch_size": 1, "latency_ms": 3.5, "gpu_utilization": 41}])j"),
               HasSubstr("JSON"));
-  EXPECT_THAT(test::RefusalOf(R"({"timestamp": 1, "gpus": [{"util": null}]})"),
+  EXPECT_THAT(test::RefusalOf(R"j({"timestamp": 1, "gpus": [{"util": null}]})j"),
               HasSubstr("without a sample"));
 }
 

@@ -122,6 +122,28 @@ class WeightedMean {
   double sum_ = 0, weight_ = 0;
 };
 
+// What is idle before, within and behind the work, which is from row `first` to `last` of the metric's.
+void SetIdle(const Telemetry& t, const Rows& rows, size_t first, size_t last,
+             const std::vector<double>& utilization, TelemetryRow& row) {
+  if (first >= rows.size()) return;
+  row.idle_samples = 0;
+  if (row.first_ns) {
+    row.before_ns = t.time[rows[first]] - *row.first_ns;
+    row.after_ns = *row.last_ns - t.time[rows[last]];
+    row.longest_idle_ns = 0;
+  }
+  std::optional<Ns> since;
+  for (size_t i = first; i <= last; ++i) {
+    const bool idle = utilization[t.sample[rows[i]]] < kActive;
+    *row.idle_samples += idle;
+    if (!row.first_ns) continue;
+    if (idle && !since) since = t.time[rows[i]];
+    if (idle || !since) continue;
+    row.longest_idle_ns = std::max(*row.longest_idle_ns, t.time[rows[i]] - *since);
+    since.reset();
+  }
+}
+
 // What a metric cannot exceed, and the metric that gives it.
 std::optional<double> LimitOf(const Telemetry& t, const std::map<Key, Rows>& by_metric, const Key& key) {
   std::optional<TelemetryMetric> limit;
@@ -212,6 +234,13 @@ const RelationOf<TelemetryRow>& TelemetryRelation() {
                   capability::kTelemetry)
           .Column("active_mean", &TelemetryRow::active_mean, Unit::kNone,
                   "Mean over the time of these; unknown without any.", capability::kTelemetry)
+          .Column("idle_samples", &TelemetryRow::idle_samples, Unit::kCount,
+                  "Those of these with a utilisation below 10 %.", capability::kTelemetry)
+          .Column("longest_idle_ns", &TelemetryRow::longest_idle_ns, Unit::kNanoseconds,
+                  "Longest time from the first of such in a row to the sample behind them; unknown where the "
+                  "log has "
+                  "no times.",
+                  capability::kTelemetry)
           .Column("before_ns", &TelemetryRow::before_ns, Unit::kNanoseconds,
                   "Time before the first of these; unknown without any, and where the log has no times.",
                   capability::kTelemetry)
@@ -316,12 +345,9 @@ std::vector<TelemetryRow> ComputeTelemetry(const Context& context) {
     row.mean = mean.value().value_or(row.median);
     row.busy_mean = busy_mean.value();
     row.active_mean = active_mean.value();
+    SetIdle(t, rows, first_active, last_active, utilization, row);
     row.before_mean = before.value();
     row.after_mean = after.value();
-    if (first_active < rows.size() && row.first_ns) {
-      row.before_ns = t.time[rows[first_active]] - *row.first_ns;
-      row.after_ns = *row.last_ns - t.time[rows[last_active]];
-    }
     row.saturated_mean = saturated.value();
     row.dropped_share = dropped.value();
     if (tells_busy) {

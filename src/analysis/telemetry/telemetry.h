@@ -30,7 +30,7 @@ struct TelemetryRow {
   std::optional<int64_t> active_samples, saturated_samples;
   std::optional<double> saturated_mean, dropped_share;
   std::optional<double> active_mean, before_mean, after_mean;
-  std::optional<int64_t> before_ns, after_ns;
+  std::optional<int64_t> before_ns, after_ns, idle_samples, longest_idle_ns;
 };
 const RelationOf<TelemetryRow>& TelemetryRelation();
 
