@@ -74,11 +74,9 @@ TEST(GpuJson, OfTools) {
 
 // Records of a training and results of a benchmark hold a GPU's use beside other things.
 TEST(GpuJson, OthersAreNone) {
-  const Trace training = test::ReadLog(
-      R"j({"step": 1, "loss": 2.5, "step_time": 0.5, "gpu_util": 50}
-{"step": 2, "loss": 2.4, "step_time": 0.5, "gpu_util": 52}
-{"step": 3, "loss": 2.4, "step_time": 0.5, "gpu_util": 52}
-)j");
+  const Trace training = test::ReadLog(test::LinesOf(1, 30, 1, [](int step) {
+    return fmt::format(R"j({{"step": {}, "loss": 2.5, "step_time": 0.5, "gpu_util": 50}})j", step);
+  }));
   EXPECT_EQ(training.format, "training log");
   EXPECT_THAT(test::RefusalOf(R"j([{"batch_size": 1, "latency_ms": 3.5, "gpu_utilization": 41}])j"),
               HasSubstr("JSON"));

@@ -156,7 +156,9 @@ class JsonReader {
         continue;
       }
       const IndexedName part = SplitName(key);
-      if (part.index.empty() && (key == "id" || nvidia_smi::CsvColumn(key).kind == Kind::kIdentity)) continue;
+      if (!value.is_structured() && part.index.empty() &&
+          (key == "id" || nvidia_smi::CsvColumn(key).kind == Kind::kIdentity))
+        continue;
       const bool number =
           !key.empty() && std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
       const std::string below = !part.index.empty() ? std::string(part.index)
