@@ -192,7 +192,9 @@ bool LooksLikeGpuCsv(std::string_view head) {
   // Arguments of a program may name a GPU, too: "batch=8, device='GPU'".
   if (line.size() > 4096 || line.find('=') != std::string_view::npos) return false;
   const std::vector<LogColumn> columns = ColumnsOf(line);
-  return std::ranges::any_of(columns,
+  // A column that only tells on which GPU something ran may be of any table.
+  return std::ranges::any_of(columns, [](const LogColumn& c) { return c.dotted || IsMetric(c); }) &&
+         std::ranges::any_of(columns,
                              [](const LogColumn& c) { return c.names_gpu && c.kind != Kind::kOther; });
 }
 
