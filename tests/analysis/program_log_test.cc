@@ -34,6 +34,31 @@ TEST(ProgramLog, ASumOfOthersIsNoPart) {
   EXPECT_DOUBLE_EQ(*row.slowest_share, 0.6);
 }
 
+// As hey and k6 print of requests, and onnxruntime_perf_test of runs.
+TEST(ProgramLog, StatisticsAreNoParts) {
+  EXPECT_FALSE(RowOf({{"Total", "", 1, 10e9},
+                      {"Slowest", "", 1, 0.9e9},
+                      {"Average", "", 1, 0.5e9},
+                      {"resp wait", "", 1, 0.5e9}})
+                   .slowest_time);
+  EXPECT_FALSE(RowOf({{"max", "", 4, 5e9}, {"p(95)", "", 4, 3e9}, {"p(90)", "", 4, 2e9}}).slowest_time);
+  const ProgramLogRow row = RowOf({{"softmax", "", 1, 3e9}, {"minibatch copy", "", 1, 1e9}});
+  EXPECT_EQ(row.slowest_time, "softmax") << "which holds max";
+}
+
+TEST(ProgramLog, SharesAreOfATotalThatIsPrinted) {
+  EXPECT_FALSE(RowOf({{"Total inference time cost", "", 1, 9.8e9},
+                      {"Session creation", "", 1, 0.4e9},
+                      {"Warm run", "", 1, 0.03e9}})
+                   .slowest_time);
+  const ProgramLogRow row = RowOf({{"total duration", "", 1, 6.4e9},
+                                   {"load duration", "", 1, 3.2e9},
+                                   {"prompt eval duration", "", 1, 0.4e9}});
+  EXPECT_EQ(row.slowest_time, "load duration");
+  EXPECT_EQ(row.slowest_purpose, "weights") << "of Ollama";
+  EXPECT_DOUBLE_EQ(*row.slowest_share, 0.5);
+}
+
 TEST(ProgramLog, OneOtherOfLikeSizeIsNoSum) {
   const ProgramLogRow row =
       RowOf({{"forward", "", 2, 6e9}, {"backward", "", 2, 5.5e9}, {"optimizer", "", 1, 0.5e9}});

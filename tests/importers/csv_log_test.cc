@@ -33,6 +33,12 @@ TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
   EXPECT_THAT(trace.health.notes[0], HasSubstr("no line of names"));
 }
 
+TEST(SmiCsv, ATableOfABenchmarkIsNone) {
+  EXPECT_THAT(test::RefusalOf(
+                  "gpu,m,n,k,mean_ms,tflops\nA100,1024,1024,1024,0.12,17.9\nA100,2048,2048,2048,0.5,33\n"),
+              HasSubstr("not a profile"));
+}
+
 TEST(SmiCsv, OfAmdSmi) {
   const Trace trace = test::ReadLog(
       "timestamp,gpu,power_usage,hotspot_temperature,gfx,gfx_clock,mem,vram_used,vram_total\n"

@@ -80,6 +80,23 @@ TEST(SummaryTable, NsysStatsWritesCsvAndOldVersionsOtherHeaders) {
   EXPECT_EQ(old[0].rows[0].total_ns, 2000);
 }
 
+// Versions to 2021 head copies as kernels, but for "Operations".
+TEST(SummaryTable, CopiesBesideKernelsOfOldVersions) {
+  const std::string rule = "-------  ----------  ----------  -------  -------  -------  ----\n";
+  const auto tables = TablesOf(
+      "CUDA Kernel Statistics (nanoseconds)\n\n"
+      "Time(%)  Total Time   Instances  Average  Minimum  Maximum  Name\n" +
+      rule + "  100.0     1000000           6   166667     9471   810615  conv\n\n\n" +
+      "CUDA Memory Operation Statistics (nanoseconds)\n\n"
+      "Time(%)  Total Time  Operations  Average  Minimum  Maximum  Name\n" +
+      rule + "   92.9     9700000           6  1620468    12672  5849858  [CUDA memcpy DtoH]\n" +
+      "    7.1      700000          14    50000     1152   388329  [CUDA memcpy HtoD]\n");
+  ASSERT_EQ(tables.size(), 1U) << "the tables of one profile";
+  ASSERT_EQ(tables[0].rows.size(), 3U);
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kCopy);
+  EXPECT_EQ(tables[0].rows[1].total_ns, 9.7e6);
+}
+
 TEST(SummaryTable, NvprofNamesUnitsInItsCells) {
   const auto tables = TablesOf(
       "==7== NVPROF is profiling process 7, command: ./add 10\nsum is 3\n==7== Profiling result:\n"

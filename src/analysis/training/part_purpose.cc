@@ -21,6 +21,8 @@ struct PurposeWords {
 constexpr PurposeWords kPurposes[] = {
     // Of llama.cpp and Ollama, reading the prompt and generating.
     {"", "\\bprompt eval|\\beval duration"},
+    // Of Ollama, reading the model.
+    {"weights", "^ ?load duration"},
     {"compilation",
      "compil(?:e|ing|ation)|warm ?up|\\bjit\\b|auto ?tun(?:e|ing)|graph capture|trac(?:e|ing) model"},
     {"weights",

@@ -61,19 +61,25 @@ const ProgramPart* MainPart(const ProgramOutput& output) {
 
 struct SlowestTime {
   std::string name;
-  double share = 0;  // of all that are no totals
+  double share = 0;  // of all that are no totals, or of the total
 };
 
 // What names a total has the others in it, and so has the longest, where others as many add up to it. What is
-// printed twice has one sum under both names.
+// printed twice has one sum under both names. Statistics of one quantity (its percentiles, the slowest, the
+// first) are no parts. Where a total is printed, shares are of it, and a small one is nowhere to begin.
 std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
-  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01;
-  static const RE2 total(
-      "(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|mean|average|avg|p\\d\\d|median|"
-      "max|min|^(?:duration|latency|time|frame time)$");
+  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25;
+  static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
+      statistic(
+          R"((?i)\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|first|last)(?:[^a-z]|$)|^(?:latency|time|frame time)$)");
   std::vector<const ProgramFigure*> times;  // the longest first
+  double whole = 0;
   for (const ProgramFigure& figure : output.figures) {
-    if (!figure.unit.empty() || RE2::PartialMatch(figure.name, total)) continue;
+    if (!figure.unit.empty() || RE2::PartialMatch(figure.name, statistic)) continue;
+    if (RE2::PartialMatch(figure.name, total)) {
+      whole = std::max(whole, figure.sum);
+      continue;
+    }
     const bool again = !times.empty() && times.back()->count == figure.count && figure.count > 1 &&
                        times.back()->sum - figure.sum <= kSame * figure.sum;
     if (!again) times.push_back(&figure);
@@ -91,7 +97,9 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
       times.erase(times.begin());
   }
   if (times.size() < 2) return std::nullopt;
-  return SlowestTime{times[0]->name, times[0]->sum / sum_of(0, 0)};
+  const double share = times[0]->sum / std::max(whole, sum_of(0, 0));
+  if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
+  return SlowestTime{times[0]->name, share};
 }
 
 }  // namespace
@@ -167,7 +175,7 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
                   "unknown of "
                   "names that say none of these.")
           .Column("slowest_share", &ProgramLogRow::slowest_share, Unit::kRatio,
-                  "Part of the sum of these times; unknown without.")
+                  "Part of the sum of these times, or of a larger total that it names; unknown without.")
           .Column("on_host", &ProgramLogRow::on_host, Unit::kNone,
                   "1 where it names the CPU as what it computes on, and no GPU.")
           .Column(

@@ -2,6 +2,7 @@
 #include "src/importers/nvidia_smi/csv_log.h"
 
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
 #include <cctype>
@@ -192,9 +193,11 @@ bool LooksLikeGpuCsv(std::string_view head) {
   // Arguments of a program may name a GPU, too: "batch=8, device='GPU'".
   if (line.size() > 4096 || line.find('=') != std::string_view::npos) return false;
   const std::vector<LogColumn> columns = ColumnsOf(line);
-  // A column that only tells on which GPU something ran may be of any table.
-  return std::ranges::any_of(columns, [](const LogColumn& c) { return c.dotted || IsMetric(c); }) &&
-         std::ranges::any_of(columns,
+  // A column that only tells on which GPU something ran may be of a table of what a benchmark measured.
+  static const RE2 measured(R"((?i)latency|throughput|flops|[^a-z]ms(?:[^a-z]|$)|speedup|per_sec)");
+  if (RE2::PartialMatch({line.data(), line.size()}, measured) && std::ranges::none_of(columns, IsMetric))
+    return false;
+  return std::ranges::any_of(columns,
                              [](const LogColumn& c) { return c.names_gpu && c.kind != Kind::kOther; });
 }
 

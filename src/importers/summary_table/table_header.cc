@@ -129,7 +129,7 @@ std::optional<TableHeader> Known(TableHeader header, const std::vector<std::stri
   if (!named("total time")) {
     header.tool = Tool::kNvprof;
     header.rows = Rows::kTyped;
-  } else if (named("operation")) {
+  } else if (named("operation") || named("operations")) {  // of versions to 2021 their count
     header.rows = header.Has(Column::kCategory) ? Rows::kByName : Rows::kMemory;
   } else if (named("range") || named("source")) {
     header.rows = Rows::kRanges;
