@@ -57,6 +57,10 @@ TEST(ProgramLog, SharesAreOfATotalThatIsPrinted) {
   EXPECT_EQ(row.slowest_time, "load duration");
   EXPECT_EQ(row.slowest_purpose, "weights") << "of Ollama";
   EXPECT_DOUBLE_EQ(*row.slowest_share, 0.5);
+  EXPECT_EQ(
+      RowOf({{"TOTAL", "", 4, 15e9}, {"forward", "", 2, 0.6e9}, {"backward", "", 2, 0.5e9}}).slowest_time,
+      "forward")
+      << "totals of several reports, each of other parts";
 }
 
 TEST(ProgramLog, OneOtherOfLikeSizeIsNoSum) {

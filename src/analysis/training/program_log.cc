@@ -66,7 +66,8 @@ struct SlowestTime {
 
 // What names a total has the others in it, and so has the longest, where others as many add up to it. What is
 // printed twice has one sum under both names. Statistics of one quantity (its percentiles, the slowest, the
-// first) are no parts. Where a total is printed, shares are of it, and a small one is nowhere to begin.
+// first) are no parts. Where a total is printed, once as they are, shares are of it, and a small one is
+// nowhere to begin.
 std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25;
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
@@ -77,7 +78,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty() || RE2::PartialMatch(figure.name, statistic)) continue;
     if (RE2::PartialMatch(figure.name, total)) {
-      whole = std::max(whole, figure.sum);
+      if (figure.count == 1) whole = std::max(whole, figure.sum);
       continue;
     }
     const bool again = !times.empty() && times.back()->count == figure.count && figure.count > 1 &&
@@ -97,6 +98,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
       times.erase(times.begin());
   }
   if (times.size() < 2) return std::nullopt;
+  if (times[0]->count > 1) whole = 0;
   const double share = times[0]->sum / std::max(whole, sum_of(0, 0));
   if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
   return SlowestTime{times[0]->name, share};
