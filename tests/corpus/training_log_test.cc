@@ -147,6 +147,11 @@ TEST(TrainingLogCorpus, WhatIsWrongIsSaid) {
               elapsed += 100;
               input += 100;
             }),
+            (Rules{"log-input-share"}));
+  EXPECT_EQ(Fired([](int, double& elapsed, double& input, int&, int&, std::string&) {
+              elapsed += 300;
+              input += 300;
+            }),
             (Rules{"log-input-bound"}));
   EXPECT_EQ(Fired([](int i, double&, double&, int& skipped, int&, std::string&) { skipped = i < 4 ? 5 : 0; }),
             (Rules{"loss-scale-skips"}));

@@ -82,6 +82,9 @@ TEST(GpuJson, OthersAreNone) {
               HasSubstr("JSON"));
   EXPECT_THAT(test::RefusalOf(R"j({"timestamp": 1, "gpus": [{"util": null}]})j"),
               HasSubstr("without a sample"));
+  const std::string deep(100'000, '['), ends(deep.size(), ']');
+  EXPECT_THAT(test::RefusalOf(R"j({"timestamp": 1, "gpus": [{"util": null}], "time": )j" + deep + ends + "}"),
+              HasSubstr("without a sample"));
 }
 
 }  // namespace

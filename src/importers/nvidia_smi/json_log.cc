@@ -82,7 +82,7 @@ bool IsTimeName(std::string_view name) {
 
 std::optional<nvidia_smi::Time> TimeIn(const json& object) {
   for (const auto& [name, value] : object.items()) {
-    if (!IsTimeName(name)) continue;
+    if (!IsTimeName(name) || !(value.is_string() || value.is_number())) continue;
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
     if (const auto time = nvidia_smi::ParseTime(text)) return time;
   }
