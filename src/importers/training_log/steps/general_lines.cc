@@ -12,7 +12,6 @@
 #include "src/importers/training_log/lines/line_values.h"
 #include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/steps/epoch_times.h"
-#include "src/importers/training_log/steps/step_evaluations.h"
 #include "src/importers/training_log/steps/step_forms.h"
 #include "src/importers/training_log/steps/step_words.h"
 
@@ -27,8 +26,6 @@ constexpr size_t kLongestHeading = 64;
 constexpr double kMostlySince = 3;
 // Times between lines of steps, from which on they are no chance.
 constexpr size_t kLeastIntervals = 3;
-// Longer is something else: the program was stopped and started again.
-constexpr int64_t kLongestEvaluation = int64_t{86'400} * 1'000'000'000;
 
 }  // namespace
 
@@ -166,56 +163,14 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   return step;
 }
 
-// "begin validation on ..." until the line of its result, or of what follows.
-void GeneralLinesReader::TimeEvaluation(std::string_view line) {
-  if (line.find("begin validation") != std::string_view::npos) {
-    evaluation_since_ = LastTime(line);
-    return;
-  }
-  const auto since = std::exchange(evaluation_since_, {}), until = since ? LastTime(line) : std::nullopt;
-  if (!until || *until < *since || *until - *since > kLongestEvaluation) return;
-  ++evaluations_;
-  evaluation_ns_ += static_cast<double>(*until - *since);
-}
-
-// "Test on Epoch 1", and then a bar without a title that becomes full: it took what its clock says.
-void GeneralLinesReader::ReadEvaluationBar(std::string_view line) {
-  static const RE2 heading(
-      R"re((?i)^\W*(?:(?:start|begin|run)\w* )?(?:test|testing|valid\w*|eval\w*)\b[^=\d%]{0,24}(?:\d{1,6}\W*)?$)re"),
-      bar(R"re(^\s*100%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(\d[\d:]{3,11})<)re");
-  if (line.find("%|") == std::string_view::npos) {
-    if (line.size() < kLongestHeading) evaluates_ = !steps_.empty() && RE2::PartialMatch(line, heading);
-    return;
-  }
-  if (auto titled = steps_.empty() ? std::nullopt : FullEvaluationBar(line)) {
-    const bool again = evaluated_at_ == steps_.size() && titled->title == evaluation_title_;
-    if (!again) evaluation_ns_ += titled->ns;
-    if (!again && (events_.empty() || events_.back().before != steps_.size())) {
-      ++evaluations_;
-      Evaluation();
-    }
-    evaluated_at_ = steps_.size();
-    evaluation_title_ = std::move(titled->title);
-    return;
-  }
-  int64_t done = 0, all = 0;
-  std::string clock;
-  if (!evaluates_ || !RE2::PartialMatch(line, bar, &done, &all, &clock) || done != all) return;
-  evaluates_ = false;
-  if (events_.empty() || events_.back().before != steps_.size()) {
-    ++evaluations_;
-    Evaluation();
-  }
-  evaluation_ns_ += SecondsOfClock(clock).value_or(0) * kNsPerSecond;
-}
-
 bool GeneralLinesReader::ReadStep(std::string_view line) {
-  ReadEvaluationBar(line);
+  const bool known = !events_.empty() && events_.back().before == steps_.size();
+  if (evaluations_.Bar(line, steps_.size(), known)) Evaluation();
   const auto timer = std::exchange(timer_, {});
   auto event = steps_.empty() ? std::nullopt : HappensBetween(line);
   const auto happened = [&](bool in_step) {
     if (!event) return false;
-    TimeEvaluation(line);
+    evaluations_.Line(line);
     // Of a line of a step's own it is not known how long it took.
     AddEvent({steps_.size() - (in_step ? 1 : 0), *event, {}}, in_step ? std::string_view() : last_line_, line,
              events_);
@@ -495,11 +450,7 @@ TrainingLog GeneralLinesReader::Finish() {
   for (TrainingIteration& row : log.iterations)
     if (row.nan) row.nan = std::min(*row.nan, row.covers.value_or(1));
   LeaveOutCommonEvents(log);
-  // A single one behind the last step is the test of what was trained.
-  if (evaluations_ > 1 || evaluated_at_ != steps_.size()) {
-    log.evaluations = evaluations_;
-    log.evaluation_ns = evaluation_ns_;
-  }
+  evaluations_.Report(steps_.size(), log);
   for (const Step& line : steps_)
     if (line.free_bytes)
       log.least_free_bytes = std::min(log.least_free_bytes.value_or(*line.free_bytes), *line.free_bytes);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "src/importers/training_log/lines/log_line.h"
+#include "src/importers/training_log/steps/general_evaluations.h"
 #include "src/importers/training_log/steps/general_meaning.h"
 #include "src/trace/training_progress.h"
 
@@ -49,9 +50,6 @@ class GeneralLinesReader {
   void TakeEpochs();
   std::optional<Step> Read(std::string_view line) const;
 
-  void TimeEvaluation(std::string_view line);
-  void ReadEvaluationBar(std::string_view line);
-
   std::vector<Step> steps_;
   std::vector<TrainingEvent> events_;    // before which of the steps
   size_t in_steps_ = 0;                  // of these, on a line of a step itself
@@ -61,14 +59,9 @@ class GeneralLinesReader {
   std::vector<Epoch> intervals_;         // between lines of steps, "0:04:19.419558" and nothing else
   bool alone_ = false;                   // that the last line is of these
   size_t after_step_ = 0;                // lines since the last of a step
-  std::optional<int64_t> evaluation_since_;
+  GeneralEvaluations evaluations_;
   std::optional<int64_t> last_clock_;  // of lines without a date, and what passed before its day
   int64_t days_ns_ = 0;
-  bool evaluates_ = false;  // by the last line that is no bar
-  int64_t evaluations_ = 0;
-  double evaluation_ns_ = 0;
-  size_t evaluated_at_ = 0;       // lines of steps before the last bar of an evaluation that has a title
-  std::string evaluation_title_;  // this
 };
 
 }  // namespace dladvisor::training_log
