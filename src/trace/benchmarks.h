@@ -71,9 +71,20 @@ struct LoadTest {
   std::optional<double> latency_ns, server_ns, queue_ns, compute_ns, copy_ns;
 };
 
+// What another value of a setting changes.
+enum class SettingKind : uint8_t {
+  kGiven,    // what is computed, or on what: a model, a length, a GPU
+  kChoice,   // how it is computed: a type, a backend, workers
+  kLoad,     // how much at once: a batch, requests
+  kDevices,  // on how many GPUs
+};
+
 struct ResultRow {
   std::vector<std::string> values;  // of the settings
   double result = 0;                // 0 where it has none
+  double pace = 0;                  // work done in a time, all devices together; 0 where not known
+  bool failed = false;
+  bool out_of_memory = false;  // that is why it failed
 };
 
 // A table of results that a benchmark of one's own wrote.
@@ -82,7 +93,9 @@ struct ResultTable {
   bool rate = false;                  // that more of it is better
   std::vector<std::string> settings;  // their columns; "" where each value has a column of results
   std::vector<ResultRow> rows;
-  int64_t failed = 0;  // of these the ones that did not succeed
+  int64_t failed = 0;              // of these the ones that did not succeed
+  std::vector<SettingKind> kinds;  // of the settings
+  std::string pace_measure;        // what a row's pace is taken from, "" for nothing
 };
 
 }  // namespace dladvisor

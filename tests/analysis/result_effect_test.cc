@@ -19,7 +19,9 @@ std::vector<ResultEffectRow> EffectsOf(ResultTable table) {
 }
 
 TEST(ResultEffect, ComparesWhatDiffersInNothingElse) {
-  ResultTable table{"ms", false, {"backend", "n", "micro"}, {}, 0};
+  ResultTable table{"ms", false, {"backend", "n", "micro"},
+                    {},   0,     {SettingKind::kChoice, SettingKind::kGiven, SettingKind::kChoice},
+                    ""};
   for (const char* backend : {"a", "b"})
     for (const char* n : {"100", "200"})
       for (const char* micro : {"4", "8"})
@@ -37,7 +39,9 @@ TEST(ResultEffect, ComparesWhatDiffersInNothingElse) {
 }
 
 TEST(ResultEffect, WhatFollowsFromOthersIsNoSetting) {
-  ResultTable table{"ms", false, {"backend", "micro", "pieces"}, {}, 1};
+  ResultTable table{"ms", false, {"backend", "micro", "pieces"},
+                    {},   1,     {SettingKind::kChoice, SettingKind::kChoice, SettingKind::kGiven},
+                    ""};
   for (const char* backend : {"a", "b"}) {
     table.rows.push_back({{backend, "4", "8"}, 30});
     table.rows.push_back({{backend, "8", "4"}, 10});
@@ -52,12 +56,66 @@ TEST(ResultEffect, WhatFollowsFromOthersIsNoSetting) {
 }
 
 TEST(ResultEffect, OfARateMoreIsBetter) {
-  ResultTable table{"tok/s", true, {"batch"}, {}, 0};
-  table.rows = {{{"1"}, 10}, {{"8"}, 60}};
+  ResultTable table{"tok/s", true, {"backend"}, {}, 0, {SettingKind::kChoice}, ""};
+  table.rows = {{{"a"}, 10}, {{"8"}, 60}};
   const auto rows = EffectsOf(table);
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].best, "8");
   EXPECT_NEAR(rows[0].times, 6, 1e-9);
+}
+
+TEST(ResultEffect, FromSomeLoadOnMoreBringsNothing) {
+  ResultTable table{"ms", false, {"batch"}, {}, 1, {SettingKind::kLoad}, "img/s"};
+  table.rows = {{{"1"}, 1, 100},   {{"8"}, 1, 700},  {{"16"}, 1, 980},
+                {{"32"}, 1, 1000}, {{"64"}, 1, 990}, {{"128"}, 0, 0, true, true}};
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].kind, "load");
+  EXPECT_EQ(rows[0].measure, "img/s");
+  EXPECT_EQ(rows[0].best, "32");
+  EXPECT_EQ(rows[0].enough, "16");
+  EXPECT_NEAR(*rows[0].enough_share, 0.98, 1e-9);
+  EXPECT_EQ(rows[0].last, "64");
+  EXPECT_NEAR(*rows[0].last_share, 0.99, 1e-9);
+  EXPECT_EQ(rows[0].full_from, "128");
+  EXPECT_NEAR(rows[0].times, 10, 1e-9);
+}
+
+TEST(ResultEffect, OfDevicesWhatEachDoes) {
+  ResultTable table{
+      "img/s", true, {"gpus", "global_batch"}, {}, 0, {SettingKind::kDevices, SettingKind::kLoad}, "img/s"};
+  table.rows = {{{"1", "32"}, 410, 410}, {{"2", "64"}, 780, 780}, {{"8", "256"}, 1510, 1510}};
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u) << "the batch follows from the devices";
+  EXPECT_EQ(rows[0].kind, "devices");
+  EXPECT_EQ(rows[0].best, "8");
+  EXPECT_EQ(rows[0].efficient_to, "2");
+  EXPECT_NEAR(*rows[0].efficiency, 1510.0 / 8 / 410, 1e-9);
+}
+
+TEST(ResultEffect, OfWorkersTheFewestThatDo) {
+  ResultTable table{"s", false, {"num_workers"}, {}, 0, {SettingKind::kChoice}, ""};
+  table.rows = {{{"0"}, 200}, {{"4"}, 71}, {{"8"}, 51}, {{"16"}, 50.5}};
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].best, "8");
+  EXPECT_EQ(rows[0].worst, "0");
+}
+
+TEST(ResultEffect, WhatAChoiceBringsInASetOfItsOwn) {
+  ResultTable table{"ms", false, {"mode", "batch"}, {}, 0, {SettingKind::kChoice, SettingKind::kGiven}, ""};
+  table.rows = {{{"eager", "1"}, 30}, {{"eager", "8"}, 90}, {{"compiled", "1"}, 10}, {{"compiled", "8"}, 60}};
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_NEAR(rows[0].times, 120.0 / 70, 1e-9);
+  EXPECT_NEAR(*rows[0].least_times, 1.5, 1e-9);
+  EXPECT_NEAR(*rows[0].most_times, 3, 1e-9);
+}
+
+TEST(ResultEffect, NothingOfAChoiceThatGoesWithALargerBatch) {
+  ResultTable table{"ms", false, {"mode", "batch"}, {}, 0, {SettingKind::kChoice, SettingKind::kLoad}, ""};
+  table.rows = {{{"a", "1"}, 30}, {{"b", "8"}, 90}, {{"c", "16"}, 10}};
+  EXPECT_TRUE(EffectsOf(table).empty());
 }
 
 }  // namespace

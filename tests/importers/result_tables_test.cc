@@ -58,7 +58,119 @@ TEST(ResultTables, TitlesOfTablesAreASetting) {
   EXPECT_THAT(output.results->rows[3].values, ElementsAre("2048", "staged"));
 }
 
+TEST(ResultTables, HowMuchIsDoneInATime) {
+  const ProgramOutput output =
+      ReadProgram("batch_size,gpus,latency_ms\n1,1,5\n8,1,10\n16,1,**20**\n32,1,OOM\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kLoad));
+  EXPECT_EQ(output.results->pace_measure, "batch_size / latency_ms");
+  EXPECT_DOUBLE_EQ(output.results->rows[2].pace, 0.8);
+  EXPECT_TRUE(output.results->rows[3].out_of_memory);
+  EXPECT_EQ(output.results->failed, 1);
+}
+
+TEST(ResultTables, RatesOverDevicesWithCommas) {
+  const ProgramOutput output = ReadProgram(
+      "| GPUs | tokens/s | speedup |\n|---|---|---|\n| 1 | 8,210 | 1x |\n| 2 | 16,105 | 1.96x |\n"
+      "| 8 | 63,010 | 7.67x |\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kDevices));
+  EXPECT_DOUBLE_EQ(output.results->rows[2].pace, 63010);
+}
+
+TEST(ResultTables, ModelsAndMachinesAreNoChoice) {
+  const ProgramOutput output =
+      ReadProgram("model,batch,dtype,images_per_sec\na,1,fp16,9\nb,1,fp16,5\na,1,fp32,4\nb,1,fp32,2\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("model", "dtype"));
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kGiven, SettingKind::kChoice));
+}
+
+TEST(ResultTables, RecordsALine) {
+  std::string text;
+  for (const char* mode : {"eager", "compiled"})
+    for (const int batch : {1, 8})
+      text += fmt::format("{{\"mode\": \"{}\", \"batch_size\": {}, \"tokens_per_second\": {}}}\n", mode,
+                          batch, 40 * batch);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->rows.size(), 4u);
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kChoice, SettingKind::kLoad));
+}
+
+TEST(ResultTables, RecordsAnywhereInADocument) {
+  const ProgramOutput output = ReadProgram(
+      R"({"device": "A10G", "results": [{"batch_size": 1, "latency_ms": 9.0}, {"batch_size": 8, "latency_ms": )"
+      R"(40.0}, {"batch_size": 16, "latency_ms": 78.0}]})");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("batch_size"));
+  EXPECT_EQ(output.program, "a benchmark");
+}
+
+TEST(ResultTables, RecordsBelowTheirSettings) {
+  const ProgramOutput output = ReadProgram(
+      R"({"fp32": {"batch_1": {"latency_ms": 9.1}, "batch_8": {"latency_ms": 41}}, "fp16": {"batch_1": )"
+      R"({"latency_ms": 6.0}, "batch_8": {"latency_ms": 17.1}}})");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("variant", "batch"));
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kChoice, SettingKind::kLoad));
+}
+
+TEST(ResultTables, PartsOfALatencyAreSummed) {
+  std::string text = "[";
+  for (const int batch : {1, 8, 16})
+    for (const char* type : {"inference", "datatransfer"})
+      text += fmt::format("{}{{\"batch_size\": {}, \"type\": \"{}\", \"value\": {}}}",
+                          text.size() > 1 ? "," : "", batch, type, type[0] == 'i' ? 0.5 : 0.25);
+  const ProgramOutput output = ReadProgram(text + "]");
+  ASSERT_TRUE(output.results);
+  EXPECT_DOUBLE_EQ(output.results->rows[2].result, 0.75);
+  EXPECT_DOUBLE_EQ(output.results->rows[2].pace, 16 / 0.75);
+}
+
+TEST(ResultTables, PiecesOfABatchAreNoLoad) {
+  const ProgramOutput output =
+      ReadProgram("batch_size,num_microbatches,total_latency_ms\n32,2,83\n32,4,132\n32,8,235\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kChoice));
+  // Without the batch they may be more work.
+  const ProgramOutput alone = ReadProgram("num_microbatches,total_latency_ms\n2,83\n4,132\n8,235\n");
+  ASSERT_TRUE(alone.results);
+  EXPECT_THAT(alone.results->kinds, ElementsAre(SettingKind::kGiven));
+}
+TEST(ResultTables, WordsThatEndLikeAUnitAreNoTime) {
+  std::string text = "[";
+  for (int gpu = 0; gpu < 4; ++gpu)
+    text += fmt::format(
+        "{}{{\"gpu\": {}, \"asic\": {{\"num_compute_units\": 256, \"oam_id\": {}}}, \"speed\": "
+        "{{\"value\": 32, \"unit\": \"GT/s\"}}}}",
+        gpu ? "," : "", gpu, gpu);
+  RefusalOf(text + "]");
+}
+TEST(ResultTables, GoogleBenchmark) {
+  const ProgramOutput output = ReadProgram(
+      R"({"context": {"num_cpus": 32}, "benchmarks": [{"name": "BM_S/naive/64", "run_type": "iteration", )"
+      R"("iterations": 1, "real_time": 3.0, "cpu_time": 3.0, "time_unit": "us"}, {"name": "BM_S/online/64", )"
+      R"("run_type": "iteration", "iterations": 2, "real_time": 1.0, "cpu_time": 3.0, "time_unit": "us"}, )"
+      R"({"name": "BM_S/naive/128", "run_type": "iteration", "iterations": 3, "real_time": 6.0, "cpu_time": 3.0, )"
+      R"("time_unit": "us"}, {"name": "BM_S/online/128", "run_type": "iteration", "iterations": 4, "real_time": )"
+      R"(2.0, "cpu_time": 3.0, "time_unit": "us"}]})");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("argument 1", "argument 2"));
+  EXPECT_DOUBLE_EQ(output.results->rows[1].result, 1);
+}
+
 TEST(ResultTables, OtherTablesAreNone) {
+  EXPECT_THAT(
+      RefusalOf(
+          R"([{"count": 9}, {"name": "conv", "timeMs": 5, "percentage": 9}, {"name": "fc", "timeMs": 4}])"),
+      HasSubstr("JSON"))
+      << "a profile of layers";
+  EXPECT_THAT(
+      RefusalOf(R"({"history": [{"epoch": 1, "epoch_time": 9}, {"epoch": 2, "epoch_time": 8}, {"epoch": 3, )"
+                R"("epoch_time": 8}]})"),
+      HasSubstr("JSON"))
+      << "a training";
   EXPECT_THAT(RefusalOf("name,size,kind\na,0.5,x\nb,0.4,y\nc,0.3,x\nd,0.2,y\ne,0.1,x\n"),
               HasSubstr("not a profile"));
   EXPECT_THAT(RefusalOf("type,time ms,percent\ncompute,6,60\ncopy,2,20\nidle,2,20\nother,1,10\n"),

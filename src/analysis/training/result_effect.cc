@@ -18,88 +18,255 @@
 namespace dladvisor {
 namespace {
 
-using Groups = std::map<std::vector<std::string>, std::map<std::string, double>>;
-
 bool IsNumber(const std::string& value) {
   return !value.empty() &&
          std::ranges::all_of(value, [](unsigned char c) { return std::isdigit(c) || c == '.'; });
 }
 
-// Whether it may be chosen without changing what is computed: words, and numbers of what shares the work out.
-// More of a batch is more work for a time, and for a rate none.
-bool IsChoice(const ResultTable& table, size_t setting) {
-  static const RE2 shares(
-      R"((?i)micro|thread|worker|proc|block|tile|chunk|stream|gpu|node|rank|depth|prefetch|stage|split|unroll|warp|\b[tpd]p\b)"),
-      batch("(?i)batch|concurren|client|parallel");
-  const std::string& name = table.settings[setting];
-  const bool number =
-      std::ranges::all_of(table.rows, [&](const ResultRow& row) { return IsNumber(row.values[setting]); });
-  return !number || RE2::PartialMatch(name, shares) || (table.rate && RE2::PartialMatch(name, batch));
+using Groups = std::map<std::vector<std::string>, std::map<std::string, double>>;
+
+double NumberOf(const std::string& value) { return std::strtod(value.c_str(), nullptr); }
+
+std::string KindName(SettingKind kind) {
+  switch (kind) {
+    case SettingKind::kChoice:
+      return "choice";
+    case SettingKind::kLoad:
+      return "load";
+    case SettingKind::kDevices:
+      return "devices";
+    case SettingKind::kGiven:
+      return "given";
+  }
+  return "given";
 }
 
-// The settings that tell rows apart: one that follows from the others is none of them.
+size_t DifferentRows(const ResultTable& table, const std::vector<size_t>& by) {
+  std::set<std::vector<std::string>> seen;
+  for (const ResultRow& row : table.rows) {
+    std::vector<std::string> key;
+    for (const size_t i : by) key.push_back(row.values[i]);
+    seen.insert(std::move(key));
+  }
+  return seen.size();
+}
+
+// The settings that tell rows apart: one that follows from the others is none of them. Figures that a run
+// gave as well go first, then labels of rows; what can be chosen stays longest.
 std::vector<size_t> Keys(const ResultTable& table) {
-  std::vector<size_t> keys;
+  std::vector<size_t> keys, order;
   for (size_t i = 0; i < table.settings.size(); ++i) keys.push_back(i);
-  const auto different = [&](const std::vector<size_t>& by) {
-    std::set<std::vector<std::string>> seen;
-    for (const ResultRow& row : table.rows) {
-      std::vector<std::string> key;
-      for (const size_t i : by) key.push_back(row.values[i]);
-      seen.insert(std::move(key));
+  const auto values = [&](size_t i) { return DifferentRows(table, {i}); };
+  const auto rank = [&](size_t i) {
+    const bool number = !table.rows.empty() && IsNumber(table.rows[0].values[i]);
+    const bool label = !number && values(i) == table.rows.size();
+    switch (table.kinds[i]) {
+      case SettingKind::kGiven:
+        return number ? 0 : label ? 1 : 3;
+      case SettingKind::kLoad:
+        return 2;
+      case SettingKind::kChoice:
+        return label ? 1 : 4;
+      case SettingKind::kDevices:
+        return 5;
     }
-    return seen.size();
+    return 0;
   };
-  const size_t all = different(keys);
-  for (size_t i = keys.size(); i-- > 0 && keys.size() > 1;) {
+  order = keys;
+  std::ranges::stable_sort(order, {}, [&](size_t i) {
+    return std::pair(rank(i), rank(i) == 0 ? -static_cast<int64_t>(values(i)) : -static_cast<int64_t>(i));
+  });
+  const size_t all = DifferentRows(table, keys);
+  // Labels beside settings that tell rows apart themselves.
+  std::vector<size_t> chosen;
+  for (const size_t i : keys)
+    if (rank(i) > 1) chosen.push_back(i);
+  if (!chosen.empty() && DifferentRows(table, chosen) == all) keys = std::move(chosen);
+  for (const size_t i : order) {
+    if (keys.size() < 2) break;
     std::vector<size_t> without = keys;
-    without.erase(without.begin() + static_cast<ptrdiff_t>(i));
-    if (different(without) == all) keys = std::move(without);
+    if (std::erase(without, i) == 0) continue;
+    if (DifferentRows(table, without) == all) keys = std::move(without);
   }
   return keys;
 }
 
-// The time of each value, summed over the groups that have all of the values that most have.
-std::optional<ResultEffectRow> EffectOf(const ResultTable& table, const std::vector<size_t>& keys,
-                                        size_t setting) {
+enum class Of { kResult, kPace };
+
+// By what rows have in common but the setting: of each of its values the best time, or the greatest pace.
+Groups GroupsOf(const ResultTable& table, const std::vector<size_t>& keys, size_t setting, Of of) {
   Groups groups;
   for (const ResultRow& row : table.rows) {
-    if (row.result <= 0) continue;
+    const double value = of == Of::kPace ? row.pace : row.result;
+    if (value <= 0 || row.values[setting].empty()) continue;
     std::vector<std::string> key;
     for (const size_t i : keys)
       if (i != setting) key.push_back(row.values[i]);
-    const double time = table.rate ? 1 / row.result : row.result;
+    const double taken = of == Of::kResult && table.rate ? 1 / value : value;
+    auto [found, added] = groups[key].emplace(row.values[setting], taken);
     // Of several the best: the others measured something else, too.
-    auto [found, added] = groups[key].emplace(row.values[setting], time);
-    if (!added) found->second = std::min(found->second, time);
+    if (!added)
+      found->second = of == Of::kPace ? std::max(found->second, taken) : std::min(found->second, taken);
   }
   std::erase_if(groups, [](const auto& group) { return group.second.size() < 2; });
+  // The values that most groups have, and the groups that have all of these.
   std::map<std::string, int64_t> counts;
-  for (const auto& [key, times] : groups)
-    for (const auto& [value, time] : times) ++counts[value];
+  for (const auto& [key, found] : groups)
+    for (const auto& [value, number] : found) ++counts[value];
   int64_t most = 0;
   for (const auto& [value, count] : counts) most = std::max(most, count);
+  std::erase_if(counts, [&](const auto& count) { return 2 * count.second <= most; });
+  for (auto& [key, found] : groups)
+    std::erase_if(found, [&](const auto& value) { return !counts.contains(value.first); });
+  std::erase_if(groups, [&](const auto& group) { return group.second.size() < counts.size(); });
+  return counts.size() < 2 ? Groups() : groups;
+}
+
+// Of numbers of what works beside each other, such as workers: the least of those that are next to the best.
+std::string LeastNextToBest(const std::map<std::string, double>& sums, const std::string& best) {
+  constexpr double kNext = 1.03;
+  std::string least = best;
+  for (const auto& [value, sum] : sums)
+    if (sum <= kNext * sums.at(best) && NumberOf(value) < NumberOf(least)) least = value;
+  return least;
+}
+
+// The time of each value, summed over the groups.
+std::optional<ResultEffectRow> ChoiceEffect(const ResultTable& table, const std::vector<size_t>& keys,
+                                            size_t setting) {
+  const Groups groups = GroupsOf(table, keys, setting, Of::kResult);
   std::map<std::string, double> sums;
-  for (const auto& [value, count] : counts)
-    if (2 * count > most) sums[value] = 0;
-  int64_t compared = 0;
-  for (const auto& [key, times] : groups) {
-    if (!std::ranges::all_of(sums, [&](const auto& sum) { return times.contains(sum.first); })) continue;
-    ++compared;
-    for (auto& [value, sum] : sums) sum += times.at(value);
-  }
-  if (compared == 0 || sums.size() < 2) return std::nullopt;
+  for (const auto& [key, times] : groups)
+    for (const auto& [value, time] : times) sums[value] += time;
+  if (sums.size() < 2) return std::nullopt;
   const auto by_sum = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto best = std::ranges::min_element(sums, by_sum), worst = std::ranges::max_element(sums, by_sum);
+  std::string best = std::ranges::min_element(sums, by_sum)->first;
+  const std::string worst = std::ranges::max_element(sums, by_sum)->first;
+  static const RE2 beside("(?i)thread|worker|proc|stream|prefetch|queue");
+  if (RE2::PartialMatch(table.settings[setting], beside) &&
+      std::ranges::all_of(sums, [](const auto& sum) { return IsNumber(sum.first); }))
+    best = LeastNextToBest(sums, best);
   ResultEffectRow row;
-  row.measure = table.measure;
-  if (!table.settings[setting].empty()) row.setting = table.settings[setting];
-  row.best = best->first;
-  row.worst = worst->first;
-  row.times = worst->second / best->second;
+  row.best = best;
+  row.worst = worst;
+  row.times = sums.at(worst) / sums.at(best);
   row.compared = static_cast<int64_t>(sums.size());
-  row.groups = compared;
+  row.groups = static_cast<int64_t>(groups.size());
+  for (const auto& [key, times] : groups) {
+    const double ratio = times.at(worst) / times.at(best);
+    row.least_times = std::min(row.least_times.value_or(ratio), ratio);
+    row.most_times = std::max(row.most_times.value_or(ratio), ratio);
+  }
   return row;
+}
+
+// The pace at each number, against the greatest of its group: the mean of the groups.
+std::vector<std::pair<std::string, double>> PaceByNumber(const Groups& groups) {
+  std::map<std::string, double> sums;
+  for (const auto& [key, paces] : groups) {
+    double most = 0;
+    for (const auto& [value, pace] : paces) most = std::max(most, pace);
+    for (const auto& [value, pace] : paces) sums[value] += pace / most;
+  }
+  std::vector<std::pair<std::string, double>> points(sums.begin(), sums.end());
+  std::ranges::sort(points, {}, [](const auto& point) { return NumberOf(point.first); });
+  for (auto& [value, pace] : points) pace /= static_cast<double>(groups.size());
+  return points;
+}
+
+// The least number from which on all results that have so much ran out of memory.
+std::optional<std::string> FullFrom(const ResultTable& table, size_t setting) {
+  std::map<double, std::pair<std::string, bool>> values;
+  for (const ResultRow& row : table.rows) {
+    const std::string& value = row.values[setting];
+    const auto found = values.emplace(NumberOf(value), std::pair(value, true)).first;
+    found->second.second = found->second.second && row.out_of_memory;
+  }
+  std::optional<std::string> from;
+  for (auto value = values.rbegin(); value != values.rend() && value->second.second; ++value)
+    from = value->second.first;
+  return from;
+}
+
+std::optional<ResultEffectRow> LoadEffect(const ResultTable& table, const std::vector<size_t>& keys,
+                                          size_t setting) {
+  const Groups groups = GroupsOf(table, keys, setting, Of::kPace);
+  if (groups.empty()) return std::nullopt;
+  const auto points = PaceByNumber(groups);
+  constexpr double kEnough = 0.95;
+  const auto by_pace = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto most = std::ranges::max_element(points, by_pace),
+             least = std::ranges::min_element(points, by_pace);
+  const auto enough =
+      std::ranges::find_if(points, [&](const auto& point) { return point.second >= kEnough * most->second; });
+  ResultEffectRow row;
+  row.best = most->first;
+  row.worst = least->first;
+  row.times = most->second / least->second;
+  row.compared = static_cast<int64_t>(points.size());
+  row.groups = static_cast<int64_t>(groups.size());
+  row.enough = enough->first;
+  row.enough_share = enough->second / most->second;
+  row.last = points.back().first;
+  row.last_share = points.back().second / most->second;
+  row.before = points[points.size() - 2].first;
+  row.last_growth = points.back().second / points[points.size() - 2].second;
+  row.full_from = FullFrom(table, setting);
+  return row;
+}
+
+std::optional<ResultEffectRow> DevicesEffect(const ResultTable& table, const std::vector<size_t>& keys,
+                                             size_t setting) {
+  const Groups groups = GroupsOf(table, keys, setting, Of::kPace);
+  if (groups.empty()) return std::nullopt;
+  const auto points = PaceByNumber(groups);
+  constexpr double kEfficient = 0.8;
+  const auto efficiency = [&](const auto& point) {
+    return point.second / points[0].second * NumberOf(points[0].first) / NumberOf(point.first);
+  };
+  ResultEffectRow row;
+  row.worst = points[0].first;
+  row.best = points.back().first;
+  row.times = points.back().second / points[0].second;
+  row.compared = static_cast<int64_t>(points.size());
+  row.groups = static_cast<int64_t>(groups.size());
+  row.efficiency = efficiency(points.back());
+  for (const auto& point : points) {
+    if (efficiency(point) < kEfficient) break;
+    row.efficient_to = point.first;
+  }
+  row.full_from = std::nullopt;
+  return row;
+}
+
+// Whether results that differ in the setting differ in how much is done at once, too, so that their times
+// say nothing of the setting.
+bool IsConfounded(const ResultTable& table, const std::vector<size_t>& keys, size_t setting) {
+  std::vector<size_t> others = keys;
+  std::erase(others, setting);
+  const size_t alike = DifferentRows(table, others);
+  for (size_t i = 0; i < table.settings.size(); ++i) {
+    if (table.kinds[i] != SettingKind::kLoad || std::ranges::find(keys, i) != keys.end()) continue;
+    others.push_back(i);
+    if (DifferentRows(table, others) > alike) return true;
+    others.pop_back();
+  }
+  return false;
+}
+
+std::optional<ResultEffectRow> EffectOf(const ResultTable& table, const std::vector<size_t>& keys,
+                                        size_t setting) {
+  switch (table.kinds[setting]) {
+    case SettingKind::kChoice:
+      return IsConfounded(table, keys, setting) ? std::nullopt : ChoiceEffect(table, keys, setting);
+    case SettingKind::kLoad:
+      return LoadEffect(table, keys, setting);
+    case SettingKind::kDevices:
+      return DevicesEffect(table, keys, setting);
+    case SettingKind::kGiven:
+      return std::nullopt;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -113,17 +280,44 @@ const RelationOf<ResultEffectRow>& ResultEffectRelation() {
           "it. The greatest difference first.")
           .Key("profile", &Row::profile, kProfileNumber, "Number of the file.")
           .Key("effect", &Row::effect, Unit::kNone, "Its number, from 0.")
-          .Column("measure", &Row::measure, Unit::kText, "The column of the results.")
+          .Column("measure", &Row::measure, Unit::kText,
+                  "The column of the results; of load and devices what says how much is done in a time.")
           .Column("setting", &Row::setting, Unit::kText,
                   "The column of the setting; table where each value has a table; unknown where each has a "
                   "column.")
-          .Column("best", &Row::best, Unit::kText,
-                  "The value with the least time in all, or the highest rate.")
-          .Column("worst", &Row::worst, Unit::kText, "That with the most.")
-          .Column("times", &Row::times, Unit::kNone, "The time of the worst over that of the best.")
+          .Column(
+              "kind", &Row::kind, Unit::kText,
+              "choice: how the same is computed; load: how much at once, as a batch; devices: on how many.")
+          .Column(
+              "best", &Row::best, Unit::kText,
+              "Of a choice the value with the least time in all, or the highest rate; of load that at which "
+              "most is done in a time; of devices the most.")
+          .Column("worst", &Row::worst, Unit::kText, "The opposite; of devices the fewest.")
+          .Column(
+              "times", &Row::times, Unit::kNone,
+              "The time of the worst over that of the best; of load and devices what is done in a time with "
+              "the best over that with the worst.")
+          .Column("least_times", &Row::least_times, Unit::kNone,
+                  "Of a choice the same in the set of results where it is least.")
+          .Column("most_times", &Row::most_times, Unit::kNone, "And where it is most.")
           .Column("compared", &Row::compared, Unit::kCount, "Values that are compared.")
           .Column("groups", &Row::groups, Unit::kCount,
                   "Sets of results, alike in all else, that have all of them.")
+          .Column("enough", &Row::enough, Unit::kText,
+                  "Of load: the least value with 95 % of what is done in a time with the best.")
+          .Column("enough_share", &Row::enough_share, Unit::kRatio, "What is done with that, of the most.")
+          .Column("last", &Row::last, Unit::kText, "Of load: the greatest value.")
+          .Column("last_share", &Row::last_share, Unit::kRatio, "What is done with that, of the most.")
+          .Column("before_last", &Row::before, Unit::kText, "The value before that.")
+          .Column("last_growth", &Row::last_growth, Unit::kNone,
+                  "What is done with the last over that before.")
+          .Column(
+              "full_from", &Row::full_from, Unit::kText,
+              "Of load: the least value from which on all results ran out of memory; unknown where none did.")
+          .Column("efficiency", &Row::efficiency, Unit::kRatio,
+                  "Of devices: what the most do in a time over as many times what each of the fewest does.")
+          .Column("efficient_to", &Row::efficient_to, Unit::kText,
+                  "Of devices: the most that have an efficiency of 80 % or more, as all fewer have.")
           .Column("results", &Row::results, Unit::kCount, "Rows of the table.")
           .Column("failed", &Row::failed, Unit::kCount,
                   "Of these the ones that did not succeed, as it says.");
@@ -135,9 +329,15 @@ std::vector<ResultEffectRow> ComputeResultEffects(const Context& context) {
   if (!table) return {};
   std::vector<ResultEffectRow> rows;
   const std::vector<size_t> keys = Keys(*table);
-  for (const size_t setting : keys)
-    if (IsChoice(*table, setting))
-      if (auto effect = EffectOf(*table, keys, setting)) rows.push_back(*std::move(effect));
+  for (const size_t setting : keys) {
+    auto effect = EffectOf(*table, keys, setting);
+    if (!effect) continue;
+    const SettingKind kind = table->kinds[setting];
+    effect->measure = kind == SettingKind::kChoice ? table->measure : table->pace_measure;
+    effect->kind = KindName(kind);
+    if (!table->settings[setting].empty()) effect->setting = table->settings[setting];
+    rows.push_back(*std::move(effect));
+  }
   std::ranges::stable_sort(rows, std::ranges::greater(), &ResultEffectRow::times);
   for (size_t i = 0; i < rows.size(); ++i) {
     rows[i].effect = static_cast<int64_t>(i);

@@ -10,6 +10,7 @@
 #include "src/importers/benchmark_log/generation_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/benchmark_log/result_json.h"
 #include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
 
@@ -86,6 +87,29 @@ Trace ReadBenchmarks(ByteSource& source) {
   return TraceOf(source.name(), std::move(output), results);
 }
 
+bool IsOfRequests(std::string_view head) {
+  return benchmark_log::LooksLikePerfReport(head) ||
+         (head.starts_with('{') && head.find(kFirstToken) != std::string_view::npos &&
+          head.find(kRate) != std::string_view::npos && head.find(kTrace) == std::string_view::npos);
+}
+
+// Nothing where the document holds no table of results.
+std::optional<Trace> ReadResults(Input& input) {
+  // A document that another importer reads where this does not must be there to be read again.
+  const bool whole = input.head().size() < ByteSource::kHead;
+  if (!whole && input.path() == "-") return std::nullopt;
+  auto results = benchmark_log::ResultsOfJson(whole ? std::string(input.head()) : WholeText(input.bytes()));
+  if (!results) {
+    if (!whole) input.bytes().Rewind();
+    return std::nullopt;
+  }
+  ProgramOutput output;
+  output.program = "a benchmark";
+  const size_t rows = results->rows.size();
+  output.results = std::move(results);
+  return TraceOf(input.name(), std::move(output), rows);
+}
+
 }  // namespace
 
 constinit const Importer kBenchmarkLogImporter = {
@@ -95,18 +119,14 @@ constinit const Importer kBenchmarkLogImporter = {
     .fits =
         [](const Input& input) {
           const std::string_view head = input.head();
-          if (IsOfGenerations(head) || benchmark_log::LooksLikePerfReport(head)) return Importer::Fit::kYes;
-          return head.starts_with('{') && head.find(kFirstToken) != std::string_view::npos &&
-                         head.find(kRate) != std::string_view::npos &&
-                         head.find(kTrace) == std::string_view::npos
+          return IsOfGenerations(head) || IsOfRequests(head) || benchmark_log::LooksLikeResultJson(head)
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },
-    .read =
-        [](Input& input) {
-          return std::optional(IsOfGenerations(input.head()) ? ReadGenerations(input.bytes())
-                                                             : ReadBenchmarks(input.bytes()));
-        },
+    .read = [](Input& input) -> std::optional<Trace> {
+      if (IsOfGenerations(input.head())) return ReadGenerations(input.bytes());
+      return IsOfRequests(input.head()) ? ReadBenchmarks(input.bytes()) : ReadResults(input);
+    },
 };
 
 }  // namespace dladvisor

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/result_columns.h"
 #include "src/trace/benchmarks.h"
 
 namespace dladvisor::benchmark_log {
@@ -21,21 +22,16 @@ class ResultTableReader {
   std::optional<ResultTable> Finish() const;
 
  private:
-  enum class Form { kNone, kCsv, kBars, kColumns };
-  struct Raw {
-    std::string title;  // the line above it
-    std::vector<std::string> names;
-    std::vector<std::vector<std::string>> rows;
-  };
-
+  enum class Form { kNone, kCsv, kBars, kColumns, kWords };
   static std::vector<std::string> CellsOf(std::string_view line, Form form);
   bool Opens(std::string_view line);
-  Raw Largest() const;
+  RawResults Largest() const;
 
   Form form_ = Form::kNone;
   std::string title_;
-  std::vector<Raw> tables_;
-  size_t lines_ = 0, taken_ = 0;
+  std::vector<RawResults> tables_;
+  std::string records_;  // lines that are objects of JSON
+  size_t lines_ = 0, taken_ = 0, record_lines_ = 0;
 };
 
 }  // namespace dladvisor::benchmark_log

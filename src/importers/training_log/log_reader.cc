@@ -90,6 +90,7 @@ void LogReader::Line(std::string_view line) {
     return;
   }
   if (const auto pairs = records_.AsPairs(line)) {
+    results_.Line(line);
     ++lines_;
     Count(general_.Line(*pairs));
     if (records_.evaluated()) general_.Evaluation();

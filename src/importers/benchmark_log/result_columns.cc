@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/benchmark_log/result_columns.h"
+
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "src/importers/benchmark_log/result_cells.h"
+#include "src/importers/benchmark_log/result_settings.h"
+
+namespace dladvisor::benchmark_log {
+namespace {
+
+constexpr size_t kMostValues = 64, kMostResultColumns = 40, kLeastResults = 3;
+
+struct ResultColumn {
+  std::string name;
+  Role role = Role::kIgnored;
+  SettingKind kind = SettingKind::kGiven;
+  std::vector<std::string> cells;
+  std::vector<double> numbers;  // 0 where a cell holds none
+};
+
+std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
+  std::vector<ResultColumn> columns;
+  for (size_t i = 0; i < raw.names.size(); ++i) {
+    ResultColumn& column = columns.emplace_back();
+    column.name = raw.names[i];
+    for (const auto& row : raw.rows) column.cells.push_back(row[i]);
+    column.numbers = NumbersOfColumn(column.cells);
+    size_t numbers = 0, failures = 0;
+    for (const std::string& cell : column.cells) {
+      numbers += NumberOfCell(cell).has_value();
+      failures += !NumberOfCell(cell) && SaysFailed(cell);
+    }
+    const bool numeric = numbers > 0 && numbers + failures == column.cells.size();
+    column.role = numeric ? RoleOfName(column.name) : RoleOfWords(column.name);
+    if (column.role != Role::kSetting) continue;
+    // "**8**" and "1,024" are 8 and 1024.
+    for (std::string& cell : column.cells)
+      std::erase_if(cell, [&](char c) { return c == '*' || c == '`' || (numeric && c == ','); });
+    column.kind = KindOfSetting(column.name, column.cells);
+  }
+  return columns;
+}
+
+bool IsFailure(const std::string& status) {
+  static const RE2 well(
+      R"((?i)^(?:ok|okay|success|succeeded|pass(?:ed)?|complete[d]?|done|true|yes|1|0|none|)$)");
+  return !RE2::FullMatch(status, well);
+}
+
+// A setting has several values, and not as many as a measure.
+bool Varies(const ResultColumn& column) {
+  std::set<std::string> values(column.cells.begin(), column.cells.end());
+  constexpr size_t kMostFractions = 12;
+  const bool fractions =
+      std::ranges::any_of(column.numbers, [](double number) { return number != std::floor(number); });
+  return values.size() > 1 && values.size() <= kMostValues && (!fractions || values.size() <= kMostFractions);
+}
+
+// Words that each row has for itself: they tell nothing of what rows have in common.
+bool IsLabel(const ResultColumn& column) {
+  return !NumberOfCell(column.cells[0]) &&
+         std::set(column.cells.begin(), column.cells.end()).size() == column.cells.size();
+}
+
+// The whole before a part of it, and of these the mean.
+const ResultColumn* BestOf(const std::vector<const ResultColumn*>& columns) {
+  static const RE2 whole("(?i)total|e2e|end.to.end|wall|overall|real|output"), mean("(?i)mean|avg|average");
+  const auto rank = [&](const ResultColumn* column) {
+    return (IsRateOfOne(column->name) ? 4 : 0) + (RE2::PartialMatch(column->name, whole)  ? 0
+                                                  : RE2::PartialMatch(column->name, mean) ? 1
+                                                                                          : 2);
+  };
+  return columns.empty() ? nullptr : *std::ranges::min_element(columns, {}, rank);
+}
+
+// How a time goes with a setting where all else is alike: that at its greatest value over that at its least;
+// 0 where nothing tells.
+double GrowthWith(const ResultColumn& time, const ResultColumn& setting,
+                  const std::vector<const ResultColumn*>& settings) {
+  std::map<std::vector<std::string>, std::map<double, double>> groups;
+  for (size_t row = 0; row < time.cells.size(); ++row) {
+    if (time.numbers[row] <= 0 || setting.numbers[row] <= 0) continue;
+    std::vector<std::string> key;
+    for (const ResultColumn* other : settings)
+      if (other != &setting && other->kind != SettingKind::kGiven && !IsLabel(*other))
+        key.push_back(other->cells[row]);
+    groups[key].emplace(setting.numbers[row], time.numbers[row]);
+  }
+  double sum = 0;
+  int64_t counted = 0;
+  for (const auto& [key, times] : groups) {
+    if (times.size() < 2) continue;
+    sum += std::log(times.rbegin()->second / times.begin()->second);
+    ++counted;
+  }
+  return counted == 0 ? 0 : std::exp(sum / static_cast<double>(counted));
+}
+
+constexpr double kFalls = 0.9, kRises = 1.3;
+
+// Of how much work the time of each row is, where its column tells: a batch more is more of it, unless it
+// takes less time. Settings that are none of load after all become what they are.
+const ResultColumn* WorkOf(const ResultColumn& time, std::vector<ResultColumn*>& settings) {
+  const std::vector<const ResultColumn*> all(settings.begin(), settings.end());
+  const ResultColumn* work = nullptr;
+  for (ResultColumn* setting : settings) {
+    if (setting->kind != SettingKind::kLoad) continue;
+    const double growth = GrowthWith(time, *setting, all);
+    if (growth > 0 && growth <= kFalls) {
+      // The same work in fewer pieces.
+      if (IsLoadOfDevice(setting->name)) setting->kind = SettingKind::kChoice;
+      continue;
+    }
+    const bool more = growth >= kRises || (growth > kFalls && IsTimeOfBatch(time.name));
+    if (more && !work)
+      work = setting;
+    else
+      setting->kind = SettingKind::kGiven;
+  }
+  return work;
+}
+
+// Fills the pace of rows: from a rate that stands in the table, or from a time and the work of it.
+void GivePace(const ResultColumn* rate, const ResultColumn* time, std::vector<ResultColumn*>& settings,
+              const std::vector<size_t>& kept, ResultTable& table) {
+  const auto of_kind = [&](SettingKind kind) {
+    std::vector<ResultColumn*> found;
+    for (ResultColumn* setting : settings)
+      if (setting->kind == kind) found.push_back(setting);
+    return found;
+  };
+  std::vector<ResultColumn*> devices = of_kind(SettingKind::kDevices);
+  // Of several, none is the number of all.
+  if (devices.size() > 1) {
+    for (ResultColumn* column : devices) column->kind = SettingKind::kGiven;
+    devices.clear();
+  }
+  const ResultColumn* work = nullptr;
+  if (!rate) {
+    work = WorkOf(*time, settings);
+    const std::vector<const ResultColumn*> all(settings.begin(), settings.end());
+    const double growth = devices.empty() ? 0 : GrowthWith(*time, *devices[0], all);
+    const bool strong = growth > 0 && growth <= kFalls, weak = work && !IsLoadOfDevice(work->name);
+    if (!devices.empty() && !strong && !weak) devices[0]->kind = SettingKind::kGiven;
+    if (of_kind(SettingKind::kLoad).empty() && of_kind(SettingKind::kDevices).empty()) return;
+    table.pace_measure = work ? work->name + " / " + time->name : "1 / " + time->name;
+  } else {
+    const auto loads = of_kind(SettingKind::kLoad);
+    static const RE2 requests("(?i)concurren|client|user|seqs|prompts|flight");
+    if (loads.size() == 1 && IsRateOfBatches(rate->name) && !RE2::PartialMatch(loads[0]->name, requests))
+      work = loads[0];
+    table.pace_measure = work ? work->name + " · " + rate->name : rate->name;
+  }
+  const bool each = rate && IsRateOfOne(rate->name);
+  for (size_t i = 0; i < kept.size(); ++i) {
+    const size_t row = kept[i];
+    const double measured = rate ? rate->numbers[row] : time->numbers[row];
+    if (measured <= 0 || table.rows[i].failed) continue;
+    const double many = work ? work->numbers[row] : 1,
+                 all = each && !devices.empty() ? devices[0]->numbers[row] : 1;
+    table.rows[i].pace = rate ? measured * many * all : many / measured;
+  }
+}
+
+}  // namespace
+
+bool MayBeResults(const std::vector<std::string>& names) {
+  const bool words = std::ranges::all_of(names, [](const std::string& name) {
+    constexpr size_t kLongestName = 48;
+    return !name.empty() && name.size() <= kLongestName && !NumberOfCell(name);
+  });
+  const bool measures = std::ranges::any_of(names, [](const std::string& name) {
+    const Role role = RoleOfName(name);
+    return role == Role::kTime || role == Role::kRate;
+  });
+  return words && measures && names.size() > 1 && names.size() <= kMostResultColumns &&
+         std::ranges::none_of(names, IsOfProfile);
+}
+
+std::optional<ResultTable> ResultsOf(const RawResults& raw) {
+  std::vector<ResultColumn> columns = ColumnsOf(raw);
+  std::vector<const ResultColumn*> times, rates, states;
+  std::vector<ResultColumn*> settings;
+  static const RE2 steps("(?i)^(?:(?:global[ _])?steps?|epochs?|iter(?:ation)?s?)$");
+  for (ResultColumn& column : columns) {
+    if (column.role == Role::kTime) times.push_back(&column);
+    if (column.role == Role::kRate) rates.push_back(&column);
+    if (column.role == Role::kStatus) states.push_back(&column);
+    if (column.role != Role::kSetting || !Varies(column)) continue;
+    if (RE2::FullMatch(column.name, steps)) return std::nullopt;  // rows of one run
+    settings.push_back(&column);
+  }
+  ResultTable table;
+  table.rate = times.empty();
+  // Whether more pieces are more work tells only the batch.
+  const bool batch = std::ranges::any_of(
+      columns, [](const ResultColumn& column) { return column.kind == SettingKind::kLoad; });
+  for (ResultColumn* setting : settings)
+    if (!table.rate && !batch && IsNumberOfPieces(setting->name)) setting->kind = SettingKind::kGiven;
+  std::vector<const ResultColumn*> measures = table.rate ? rates : times;
+  if (measures.empty()) return std::nullopt;
+  const bool ways = measures.size() > 1 &&
+                    std::ranges::all_of(measures, [](const ResultColumn* c) { return IsWay(c->name); });
+  if (!ways) measures = {BestOf(measures)};
+  std::vector<size_t> kept;
+  for (size_t row = 0; row < raw.rows.size(); ++row) {
+    const auto fails = [&](const ResultColumn* column) {
+      return !NumberOfCell(column->cells[row]) && SaysFailed(column->cells[row]);
+    };
+    const bool failed =
+        std::ranges::any_of(states, [&](const auto* column) { return IsFailure(column->cells[row]); }) ||
+        std::ranges::all_of(measures, fails);
+    for (const ResultColumn* measure : measures) {
+      ResultRow& result = table.rows.emplace_back();
+      for (const ResultColumn* setting : settings) result.values.push_back(setting->cells[row]);
+      if (ways) result.values.push_back(measure->name);
+      result.failed = failed || fails(measure);
+      result.out_of_memory = result.failed && std::ranges::any_of(raw.rows[row], SaysOutOfMemory);
+      if (!result.failed) result.result = measure->numbers[row];
+      table.failed += result.failed;
+      kept.push_back(row);
+    }
+  }
+  table.measure = ways ? (table.rate ? "rates" : "times") : measures.front()->name;
+  if (!ways) GivePace(BestOf(rates), times.empty() ? nullptr : measures.front(), settings, kept, table);
+  for (const ResultColumn* setting : settings) {
+    table.settings.push_back(setting->name);
+    table.kinds.push_back(setting->kind);
+  }
+  if (ways) {
+    table.settings.emplace_back();
+    table.kinds.push_back(SettingKind::kChoice);
+  }
+  const auto results = std::ranges::count_if(table.rows, [](const ResultRow& row) { return row.result > 0; });
+  if (table.settings.empty() || results < static_cast<int64_t>(kLeastResults)) return std::nullopt;
+  // Times by a single name may be the parts of a run and not ways to do the same.
+  static const RE2 whole(R"((?i)\b(?:total|overall|sum|all|idle)(?:\b|_))"),
+      choice(
+          R"((?i)^(?:mode|dtype|precision|backend|framework|engine|runtime|impl\w*|method|variant|config\w*|attention|quant\w*|strategy|compiler?|approach|version|setting)s?$)");
+  const auto names_whole = [](const std::string& value) {
+    return !NumberOfCell(value) && value.size() < kMostValues && RE2::PartialMatch(value, whole);
+  };
+  const bool by_name = settings.size() == 1 && !ways && !table.rate && !NumberOfCell(settings[0]->cells[0]) &&
+                       !RE2::FullMatch(settings[0]->name, choice) &&
+                       !std::ranges::all_of(settings[0]->cells, IsWay);
+  const bool parts = by_name || std::ranges::any_of(table.rows, [&](const ResultRow& row) {
+                       return std::ranges::any_of(row.values, names_whole);
+                     });
+  return parts ? std::nullopt : std::optional(std::move(table));
+}
+
+}  // namespace dladvisor::benchmark_log
