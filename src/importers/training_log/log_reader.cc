@@ -193,9 +193,12 @@ TrainingLog LogReader::Finish() {
       lines.of_epochs = true;
       lines.program = kEpochs;
     }
-    for (TrainingLog other : {std::move(lines), epoch_bars_.Finish(), mlperf_.Finish(), epoch_clock_.Finish(),
-                              pass_bars_.Finish()})
+    TrainingLog events = mlperf_.Finish();
+    for (TrainingLog other :
+         {std::move(lines), epoch_bars_.Finish(), epoch_clock_.Finish(), pass_bars_.Finish()})
       if (SaysMore(other, log)) log = std::move(other);
+    // Of each epoch, and of the evaluations: a few lines of steps say less.
+    if (SaysMore(events, log) || events.iterations.size() > log.iterations.size()) log = std::move(events);
   }
   if (TrainingLog robots = robots_.Finish(); !robots.empty()) log = std::move(robots);
   if (TrainingLog experience = experience_.Finish(); SaysMore(experience, log)) log = std::move(experience);

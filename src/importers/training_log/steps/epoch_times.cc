@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "src/importers/training_log/lines/growth.h"
 #include "src/importers/training_log/lines/log_line.h"
 
 namespace dladvisor::training_log {
@@ -135,14 +137,19 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
   std::ranges::nth_element(sorted, sorted.begin() + static_cast<ptrdiff_t>(sorted.size() / 2));
   const double median = sorted[sorted.size() / 2];
   const double first = *epochs.front().elapsed_ns;
+  bool first_known = true;
   const auto as_median = [&](double ns) { return std::abs(median - ns) <= kMostOfFirst * median; };
   if (apart) {
     // From nothing, and as much with each epoch: no epoch becomes longer by its number.
     if (!std::ranges::all_of(by_epoch, as_median) || first > (1 + kMostOfFirst) * growth.front()) return;
   } else if (*epochs.back().elapsed_ns < kMostlyTotal * static_cast<double>(epochs.size()) * first ||
-             // Epochs that become longer begin with another time than they grow by.
+             // Epochs that become longer begin with another time than they grow by, and so does a clock that
+             // began before the first of them.
              !as_median(first)) {
-    return;
+    TimesOfRun times;
+    for (const TrainingIteration& epoch : epochs) times.push_back(*epoch.elapsed_ns / kNsPerSecond);
+    if (!std::ranges::all_of(by_epoch, as_median) || !GrowsAsClock(std::span(&times, 1))) return;
+    first_known = false;
   }
   // What the lines' own times say of it.
   size_t as_total = 0, as_own = 0;
@@ -160,6 +167,8 @@ void SplitTotals(std::vector<TrainingIteration>& epochs) {
     epochs.front().elapsed_ns.reset();
   else if (apart)
     *epochs.front().elapsed_ns /= static_cast<double>(std::max<int64_t>(1, epochs.front().iteration));
+  else if (!first_known)
+    epochs.front().elapsed_ns.reset();
   for (size_t i = 1; i < epochs.size(); ++i) *epochs[i].elapsed_ns = by_epoch[i - 1];
 }
 

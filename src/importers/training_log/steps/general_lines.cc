@@ -27,6 +27,17 @@ constexpr double kMostlySince = 3;
 // Times between lines of steps, from which on they are no chance.
 constexpr size_t kLeastIntervals = 3;
 
+// "timestamp": 1717000000.123, seconds or milliseconds since 1970: between 2001 and 2033.
+std::optional<double> InstantOf(const Value& value) {
+  constexpr double kLeast = 1e9, kMost = 2e9, kMsOf = 1e3;
+  if (value.unit != Unit::kNone ||
+      !Ends(value.name, {"timestamp", "time", "ts", "wall time", "unix time", "created", "created at"}))
+    return std::nullopt;
+  if (value.number >= kLeast && value.number < kMost) return value.number;
+  if (value.number >= kLeast * kMsOf && value.number < kMost * kMsOf) return value.number / kMsOf;
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_view line) const {
@@ -106,11 +117,15 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                         (unit == Unit::kSeconds && Ends(name, {"wait", "wait time", "load"})))) {
       if (number >= 0 && !(value.whole && unit == Unit::kNone)) step.input = number * scale;
       step.bare_input = unit == Unit::kNone;
+    } else if (const auto instant = InstantOf(value)) {
+      step.since_start = instant;
+      step.rounded = value.whole && *instant == number;
     } else if (value.clock) {
       step.since_start = number;
       step.rounded = true;
-    } else if (time && (Ends(name, {"elapsed", "elapsed time", "time elapsed", "total time", "used time",
-                                    "total used time", "time so far", "wall time", "total elapsed"}))) {
+    } else if (time &&
+               (Ends(name, {"elapsed", "elapsed time", "time elapsed", "total time", "used time",
+                            "total used time", "time so far", "wall time", "total elapsed", "runtime"}))) {
       step.since_start = number * scale;
       step.rounded = value.whole;
     } else if (time && Ends(name, {"gpu time"}) && step.input) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "src/importers/training_log/lines/growth.h"
 #include "src/importers/training_log/lines/log_line.h"
 
 namespace dladvisor::training_log {
@@ -24,6 +25,9 @@ constexpr double kFalls = 1.5;
 constexpr double kSecondsPerMs = 1e-3;
 // By how much a time is longer than what is left allows, from which on it is no second.
 constexpr double kContradicts = 5;
+// A clock that falls begins again, and much lower; how many lines may fall otherwise, as those of another
+// rank.
+constexpr double kBeginsAgain = 0.5, kMostSlips = 0.02;
 // Epochs that begin alike, from which on their first number is no chance.
 constexpr size_t kLeastAlikeEpochs = 2;
 
@@ -61,6 +65,43 @@ bool DrawnByTurns(std::span<const GeneralStep> steps) {
   return back >= kLeastBack && kMostBetweenBack * back >= steps.size();
 }
 
+// Whether steps are counted anew in each epoch, all of which have as many.
+bool CountsEpochBySteps(std::span<const GeneralStep> steps) {
+  bool anew = false;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const GeneralStep& line = steps[i];
+    if (!line.epoch || line.steps.value_or(0) <= 0 || line.steps != steps[0].steps ||
+        *line.step > *line.steps)
+      return false;
+    anew = anew || (i > 0 && *line.epoch > *steps[i - 1].epoch && *line.step < *steps[i - 1].step);
+  }
+  return anew;
+}
+
+// The lines' times in runs of which each goes on until they fall, by as many steps each.
+std::vector<TimesOfRun> RunsOfTimes(std::span<const GeneralStep> steps,
+                                    std::span<const TrainingIteration> rows) {
+  std::vector<TimesOfRun> runs;
+  std::optional<size_t> last;
+  for (size_t i = 0; i < steps.size(); ++i) {
+    if (!steps[i].time || *rows[i].covers == 0) continue;
+    const double time = *steps[i].time;
+    const bool begins = !last || rows[i].attempt != rows[*last].attempt ||
+                        (steps[i].epoch != steps[*last].epoch && time < kBeginsAgain * *steps[*last].time);
+    // Lines of the same distance but for the last of an epoch, most often.
+    if (begins)
+      runs.push_back({time});
+    else if (rows[i].covers == rows[*last].covers || runs.back().size() == 1)
+      runs.back().push_back(runs.back().back() + time - *steps[*last].time);
+    else
+      runs.back().push_back(runs.back().back() + (time - *steps[*last].time) *
+                                                     static_cast<double>(rows[*last].covers.value_or(1)) /
+                                                     static_cast<double>(rows[i].covers.value_or(1)));
+    last = i;
+  }
+  return runs;
+}
+
 // By what the epochs took, where lines tell it.
 TimeMeaning MeaningByEpochs(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> epochs,
                             std::span<const TrainingIteration> rows) {
@@ -88,7 +129,7 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
   std::vector<TrainingIteration> rows;
   int64_t epoch = 0, step = 0, per_epoch = 0, first_of_attempt = 0;
   const int64_t samples = SamplesOfStep(steps);
-  const bool by_turns = DrawnByTurns(steps);
+  const bool by_turns = DrawnByTurns(steps), by_epoch = CountsEpochBySteps(steps);
   bool first = true;
   for (const GeneralStep& line : steps) {
     TrainingIteration row;
@@ -121,9 +162,11 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
       } else if (of == epoch && now > step) {
         row.covers = now - step;
       } else if (of > epoch || (!line.epoch && now < step && line.steps && per_epoch == *line.steps)) {
-        // An epoch may start at 0 or 1, or go on counting.
-        row.covers =
-            now > step ? now - step : std::max<int64_t>(1, now + (per_epoch > step ? per_epoch - step : 0));
+        // An epoch may start at 0 or 1, or go on counting; of epochs without a line all steps count.
+        const int64_t between = by_epoch ? (of - epoch - 1) * per_epoch : 0;
+        row.covers = now > step && !by_epoch
+                         ? now - step
+                         : std::max<int64_t>(1, now + (per_epoch > step ? per_epoch - step : 0) + between);
       } else {
         ++row.attempt;
         row.covers = std::max<int64_t>(now, 1);
@@ -145,8 +188,8 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
 
 TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const GeneralEpoch> times_of_epochs) {
   const std::vector<TrainingIteration> rows = Numbered(steps);
-  size_t timed = 0, beside = 0, falls = 0, grows = 0, follows = 0, as_step = 0, as_last = 0, stamped = 0,
-         single = 0, epochs = 0, rises = 0;
+  size_t timed = 0, beside = 0, means = 0, falls = 0, grows = 0, slips = 0, follows = 0, as_step = 0,
+         as_last = 0, stamped = 0, single = 0, epochs = 0, rises = 0;
   // Since the line from which the lines' times are looked at, by either meaning.
   std::optional<int64_t> anchor;
   double if_step = 0, if_last = 0;
@@ -156,6 +199,7 @@ TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const Ge
     if (!line.time) continue;
     ++timed;
     beside += line.has_mean || line.input.has_value();
+    means += line.has_mean;
     if (!anchor) {
       anchor = line.time_ns;
       if_step = if_last = 0;
@@ -167,6 +211,7 @@ TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const Ge
       continue;
     ++follows;
     grows += *line.time > *steps[i - 1].time;
+    slips += *line.time<*steps[i - 1].time&& * line.time> kBeginsAgain * *steps[i - 1].time;
     const bool starts = line.epoch != steps[i - 1].epoch;
     epochs += starts;
     rises += starts && *line.time > kFalls * *steps[i - 1].time;
@@ -187,6 +232,7 @@ TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const Ge
   const auto most = [](size_t part, size_t whole) {
     return static_cast<double>(part) >= kMostLines * static_cast<double>(whole);
   };
+  if (most(means, timed)) return TimeMeaning::kStep;
   // Of the run or of each epoch, whose first line has the least.
   double least = std::numeric_limits<double>::max(), greatest = 0;
   for (const GeneralStep& line : steps) {
@@ -194,7 +240,10 @@ TimeMeaning MeaningOfTime(std::span<const GeneralStep> steps, std::span<const Ge
     least = std::min(least, *line.time);
     greatest = std::max(greatest, *line.time);
   }
-  if (most(grows, follows) && follows >= kLeastLines && greatest > 2 * least) return TimeMeaning::kSinceStart;
+  const bool mostly_grows = most(grows, follows) && greatest > 2 * least && grows < follows &&
+                            static_cast<double>(slips) <= kMostSlips * static_cast<double>(follows);
+  if (follows >= kLeastLines && (mostly_grows || GrowsAsClock(RunsOfTimes(steps, rows))))
+    return TimeMeaning::kSinceStart;
   if (most(beside, timed)) return TimeMeaning::kStep;
   // A time that is always the same falls nowhere.
   if (most(falls, follows) && follows >= kLeastLines && epochs > 0 && 2 * rises > epochs)

@@ -102,6 +102,25 @@ std::optional<std::string> OfEspnet(std::string_view line) {
                      Number(waits).value_or(0), loss);
 }
 
+// {"epoch": 3, "train_loss": 0.5, "elapsed": 120.5}: an object for each epoch, which counts no steps.
+std::optional<std::string> OfEpochObject(std::string_view line) {
+  line = Trim(line);
+  if (line.size() < 12 || line.size() > kLongestRow || !line.starts_with("{\"") || !line.ends_with('}'))
+    return std::nullopt;
+  static const RE2 epoch(R"re("(?i:epoch)": *(\d+) *[,}])re"),
+      pair(R"re("([^"\\]+)": *(-?\d[\d.e+-]*|NaN) *[,}])re"),
+      other(R"re([\[\]]|"(?i:\w*(?:step|iter(?:ation)?|update|batch(?:_idx)?))": *\d)re"), loss("(?i)loss");
+  std::string number, name, value;
+  if (!RE2::PartialMatch(line, epoch, &number) || RE2::PartialMatch(line, other) ||
+      !RE2::PartialMatch(line, loss))
+    return std::nullopt;
+  std::string pairs = "step: " + number;
+  re2::StringPiece rest(line);
+  while (RE2::FindAndConsume(&rest, pair, &name, &value))
+    if (name = Lower(name); name != "epoch" && !IsOfEvaluation(name)) pairs += ", " + name + ": " + value;
+  return pairs;
+}
+
 }  // namespace
 
 // "[INFO]:  Epoch  Batch  box  total  time", then "[INFO]:  0/29  40/165  0.172  158  7.12": as many words,
@@ -158,6 +177,10 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
 
 std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
   if (auto row = OfEspnet(line)) return row;
+  if (auto row = OfEpochObject(line)) {
+    of_epochs_ = true;
+    return row;
+  }
   if (auto row = Table(line)) return row;
   if (!first_ && names_.empty()) return std::nullopt;
   if (line.size() > kLongestRow || line.find(',') == std::string_view::npos) {

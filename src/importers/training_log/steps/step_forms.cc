@@ -499,7 +499,7 @@ const std::vector<Form>& Forms() {
       // "Epoch 1/100, Loss: 5.6, Val Loss: 4.3, Time: 214.51s", "epoch 3 took 12.1 s"; else by the times of
       // the lines.
       {kEpochs, "poch", R"((?i)\bepoch *:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,
-       epoch},
+       epoch, "per epoch"},
   };
   return forms;
 }
