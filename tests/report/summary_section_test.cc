@@ -41,6 +41,13 @@ TEST(SummarySection, HeadlineIsWhatTakesMost) {
   EXPECT_THAT(text, HasSubstr("totals have no timeline"));
 }
 
+TEST(SummarySection, HeadlineOfAGpuThatMostlyWaitsIsThat) {
+  test::Row row = Kernel(6e8);
+  row["wall_ns"] = 4e9;
+  EXPECT_THAT(TextOf({row}), HasSubstr("A summary by nvprof, not a trace: the GPU works for 1.00 s of the "
+                                       "4.00 s that the program takes on the host, 25.0 % at most;"));
+}
+
 TEST(SummarySection, OfSeveralTheLongest) {
   test::Row other = Kernel(6e8);
   other["title"] = "second";

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What totals by name, which a profiler printed, say of one profile.
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -31,7 +33,8 @@ struct SummaryTableRow {
   std::optional<double> api_ns, launch_ns, launch_own_ns, wait_ns, copy_call_ns, allocation_ns,
       allocation_own_ns, loading_ns;
   std::optional<int64_t> launches, waits, copy_calls, allocations;
-  std::optional<double> operator_ns;
+  std::optional<double> operator_ns, wall_ns, outside_ns;
+  std::optional<int64_t> steps, operations;
   std::optional<std::string> main_kind, main_name;
   std::optional<int64_t> main_calls;
   std::optional<double> main_ns, main_share;
@@ -95,6 +98,14 @@ void AddCall(const SummaryTotalRow& row, SummaryTableRow& table) {
   }
 }
 
+// Where no kernels are listed, what an operator that calls collectives makes the GPU do is theirs.
+void AddCollectivesOfOperators(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
+  if (table.kernels || table.communication_ns) return;
+  for (const SummaryTotalRow* row : rows)
+    if (row->name == "record_param_comms" && row->device_self_ns.value_or(0) > 0)
+      table.communication_ns = row->device_self_ns;
+}
+
 void AddRow(const SummaryTotalRow& row, SummaryTableRow& table) {
   ++table.rows;
   if (row.kind == "kernel") {
@@ -115,6 +126,8 @@ void AddRow(const SummaryTotalRow& row, SummaryTableRow& table) {
   }
 }
 
+constexpr std::string_view kSteps = "ProfilerStep*";
+
 // What takes most: of the GPU's time where that is known, else of the host's. Ranges nest, and threads of the
 // operating system wait at once.
 void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
@@ -123,7 +136,7 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
   for (const auto& kinds : kOrder) {
     const SummaryTotalRow* most = nullptr;
     for (const SummaryTotalRow* row : rows)
-      if (std::ranges::find(kinds, row->kind) != kinds.end() &&
+      if (std::ranges::find(kinds, row->kind) != kinds.end() && row->name != kSteps &&
           (most == nullptr || HostTime(*row) > HostTime(*most)))
         most = row;
     if (most == nullptr || HostTime(*most) <= 0) continue;
@@ -156,6 +169,48 @@ bool FindMainOfGpu(const std::vector<const SummaryTotalRow*>& rows, SummaryTable
   table.main_ns = most->device_self_ns;
   table.main_share = *table.main_ns / *table.device_ns;
   return true;
+}
+
+// Of PyTorch's tables the time of the program, at least: that of steps, where the profiler was told of them.
+// Else its threads take turns: while autograd's runs, the main thread waits, in no operator or in the range
+// of the program around the backward pass, whose own time is therefore left out.
+std::optional<double> WallTime(const std::vector<const SummaryTotalRow*>& rows,
+                               std::optional<double> host_ns) {
+  static const RE2 backward("^autograd::|Backward|^Optimizer\\.|::backward"),
+      operators(R"(::|Backward\d*$|^enumerate\(DataLoader\)|^Optimizer\.zero_grad)");
+  if (!host_ns) return std::nullopt;
+  bool trains = false;
+  double waiting = 0;
+  for (const SummaryTotalRow* row : rows) {
+    if (row->kind != "operator") continue;
+    if (row->name == kSteps && row->total_ns > 0) return row->total_ns;
+    trains = trains || RE2::PartialMatch(row->name, backward);
+    if (!RE2::PartialMatch(row->name, operators)) waiting = std::max(waiting, row->self_ns.value_or(0));
+  }
+  return trains ? std::max(0.0, *host_ns - waiting) : *host_ns;
+}
+
+// What the main thread does outside of operators and ranges: steps' own time, without what autograd's thread
+// does in it.
+void AddSteps(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
+  for (const SummaryTotalRow* row : rows) {
+    if (row->kind != "operator" || row->name != kSteps) continue;
+    table.steps = row->calls;
+    if (table.host_ns && table.wall_ns && row->self_ns)
+      table.outside_ns = std::max(0.0, *row->self_ns - std::max(0.0, *table.host_ns - *table.wall_ns));
+  }
+}
+
+// Work of the GPU, at least: some rows are not listed.
+std::optional<int64_t> Operations(const std::vector<const SummaryTotalRow*>& rows,
+                                  const SummaryTableRow& table) {
+  int64_t listed = 0, by_operators = 0;
+  for (const SummaryTotalRow* row : rows) {
+    if (row->kind == "kernel" || row->kind == "copy" || row->kind == "set") listed += row->calls;
+    if (row->kind == "operator" && row->device_self_ns.value_or(0) > 0) by_operators += row->calls;
+  }
+  const int64_t most = std::max({listed, by_operators, table.launches.value_or(0)});
+  return most > 0 ? std::optional(most) : std::nullopt;
 }
 
 std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows) {
@@ -232,6 +287,19 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
           .Column("operator_ns", &SummaryTableRow::operator_ns, Unit::kNanoseconds,
                   "What the operators that are listed take on the host, without what they call.")
           .Column(
+              "wall_ns", &SummaryTableRow::wall_ns, Unit::kNanoseconds,
+              "The time of the program, at least: of steps where PyTorch's profiler was told of them, else "
+              "of operators and calls, whose threads take turns; without loading code. Unknown of other "
+              "tools.")
+          .Column(
+              "outside_ns", &SummaryTableRow::outside_ns, Unit::kNanoseconds,
+              "Of steps what the main thread spends outside of operators and ranges; unknown without steps.")
+          .Column("steps", &SummaryTableRow::steps, Unit::kCount,
+                  "Steps that PyTorch's profiler was told of.")
+          .Column(
+              "operations", &SummaryTableRow::operations, Unit::kCount,
+              "Kernels, copies and sets, at least: by launches, by those that are listed, or by operators.")
+          .Column(
               "main_kind", &SummaryTableRow::main_kind, Unit::kText,
               "Of what takes most, as in summary_total: on the GPU where that is known, else on the host; "
               "gpu-operator where no kernels are listed, and an operator takes most of the GPU.")
@@ -261,6 +329,12 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
       }
     table.host_ns = of.host_ns;
     table.device_ns = of.device_ns ? of.device_ns : DeviceTime(rows);
+    if (of.tool == "torch.profiler") table.wall_ns = WallTime(rows, of.host_ns);
+    AddSteps(rows, table);
+    // A program loads code once, whatever the profile is of.
+    if (table.wall_ns) table.wall_ns = std::max(0.0, *table.wall_ns - table.loading_ns.value_or(0));
+    AddCollectivesOfOperators(rows, table);
+    table.operations = Operations(rows, table);
     if (!FindMainOfGpu(rows, table)) FindMain(rows, table);
   }
   return tables;

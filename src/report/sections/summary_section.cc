@@ -64,7 +64,7 @@ std::string OneByOneText(const SummaryCells& cells, size_t tables) {
                             cells.Count("main_calls"));
 }
 
-std::string MainText(const SummaryCells& cells) {
+std::string MostOfIt(const SummaryCells& cells) {
   if (!cells.Has("main_name")) return "it lists no time";
   const std::string kind = cells.Text("main_kind", Unit::kText);
   const std::string name = CutName(cells.Text("main_name", Unit::kText));
@@ -79,6 +79,16 @@ std::string MainText(const SummaryCells& cells) {
     return fmt::format("{} takes {} of the time that it lists {} ({})", name, share,
                        kind == "api" ? "of calls" : "on the host", calls);
   return fmt::format("{} takes {} in all ({})", name, cells.Time("main_ns"), calls);
+}
+
+// Where the GPU waits for most of a program's time, that says more than what it does in the rest.
+std::string MainText(const SummaryCells& cells) {
+  constexpr double kMostlyIdle = 0.6;
+  const double wall = cells.Number("wall_ns"), device = cells.Number("device_ns");
+  if (device <= 0 || wall <= 0 || device >= kMostlyIdle * wall) return MostOfIt(cells);
+  return fmt::format("the GPU works for {} of the {} that the program takes on the host, {} at most",
+                     cells.Time("device_ns"), cells.Time("wall_ns"),
+                     Visible(FormatValue(device / wall, Unit::kRatio)));
 }
 
 }  // namespace
@@ -113,7 +123,7 @@ std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportMod
   };
   labels.emplace_back("Printed By", cells.Text("tool", Unit::kText));
   if (cells.Has("title")) labels.emplace_back("Of", cells.Text("title", Unit::kText));
-  labels.emplace_back("Most of It", MainText(cells));
+  labels.emplace_back("Most of It", MostOfIt(cells));
   add("Work on the GPU", "device_ns", nullptr);
   add("Kernels", "kernel_ns", "kernels");
   add("Collectives", "communication_ns", nullptr);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// What PyTorch's tables of totals say of the time of the program.
+#include <gtest/gtest.h>
+
+#include <utility>
+#include <vector>
+
+#include "engine/store/database.h"
+#include "tests/analysis/trace_builder.h"
+
+namespace dladvisor {
+namespace {
+
+using Rows = std::vector<std::vector<Value>>;
+
+SummaryRow Operator(std::string name, int64_t calls, double total_ns, double self_ns, double on_gpu_ns = 0) {
+  SummaryRow row;
+  row.kind = SummaryRowKind::kOperator;
+  row.name = std::move(name);
+  row.calls = calls;
+  row.total_ns = total_ns;
+  row.self_ns = self_ns;
+  row.device_ns = row.device_self_ns = on_gpu_ns;
+  return row;
+}
+
+Rows Of(std::vector<SummaryRow> rows, const char* columns) {
+  test::TraceBuilder b;
+  SummaryTable& table = b.trace.summary_tables.emplace_back();
+  table.tool = "torch.profiler";
+  table.rows = std::move(rows);
+  table.host_ns = 1000;
+  table.device_ns = 100;
+  const Digest digest = Analyze(b.trace);
+  Database database;
+  for (const Table& relation : digest.relations) database.Add(relation);
+  return database.Query(std::string("SELECT ") + columns + " FROM summary_table").rows;
+}
+
+TEST(SummaryWall, IsThatOfSteps) {
+  EXPECT_EQ(Of({Operator("ProfilerStep*", 4, 700, 500), Operator("aten::mm", 40, 200, 200, 90)},
+               "wall_ns, steps, outside_ns, operations, main_name"),
+            (Rows{{700.0, int64_t{4}, 200.0, int64_t{40}, "aten::mm"}}));
+}
+
+TEST(SummaryWall, LeavesOutTheRangeThatWaitsForTheBackwardPass) {
+  EXPECT_EQ(Of({Operator("forward", 4, 300, 50), Operator("backward", 4, 450, 400),
+                Operator("AddmmBackward0", 4, 350, 350)},
+               "wall_ns, steps"),
+            (Rows{{600.0, Value()}}));
+}
+
+TEST(SummaryWall, OfInferenceIsAllThatIsListed) {
+  EXPECT_EQ(Of({Operator("model_inference", 1, 900, 300), Operator("aten::mm", 40, 600, 600)}, "wall_ns"),
+            (Rows{{1000.0}}));
+}
+
+TEST(SummaryWall, CollectivesAreThoseOfOperatorsWhereNoKernelsAreListed) {
+  EXPECT_EQ(Of({Operator("record_param_comms", 8, 50, 50, 60)}, "communication_ns"), (Rows{{60.0}}));
+}
+
+}  // namespace
+}  // namespace dladvisor
