@@ -99,6 +99,25 @@ TEST(Collective, TheLongestIsComparedWithThoseThatCarryAsMuch) {
   EXPECT_EQ(rows().at(0).alike_avg_ns, std::nullopt) << "its size is not recorded";
 }
 
+TEST(Collective, WideNumbersAreOfThoseWhoseTypeIsRecorded) {
+  TraceBuilder b;
+  Trace& trace = b.trace;
+  const auto of_type = [&](const char* type) {
+    Collective carried;
+    carried.dtype = trace.names.Intern(type);
+    return carried;
+  };
+  trace.collectives = {{}, of_type("float"), of_type("unsigned char"), of_type("c10::BFloat16")};
+  Ns at = 0;
+  for (const auto& [carried, length] : {std::pair{0, 500}, {1, 30}, {2, 60}, {3, 10}}) {
+    b.Kernel(at, at + length, "ncclDevKernel_SendRecv(args)", 0);
+    trace.kernels.collective.push_back(carried);
+    at += 1000;
+  }
+  const Context context = test::ContextOf(trace);
+  EXPECT_EQ(ComputeCollectives(context, ComputeTimelines(context)).at(0).wide_share, 0.3);
+}
+
 // 24 kB take half a millisecond on the slowest of links, beside 220 us of latency between two ranks.
 TEST(Collective, WaitsBeyondWhatItsBytesNeed) {
   TraceBuilder b;
@@ -125,6 +144,9 @@ TEST(Collective, WaitsBeyondWhatItsBytesNeed) {
   for (int call = 0; call < 3; ++call) add(2, 1'000'000);
   add(2, 10'000'000);
   EXPECT_EQ(waiting(), 474'000 + 2'774'000 + 8'780'000) << "at the rate of the others";
+  for (Collective& carried : trace.collectives) carried.group_size = -1;
+  EXPECT_EQ(waiting(), 2'300'000) << "groups that are not told apart may have links of their own";
+  for (Collective& carried : trace.collectives) carried.group_size = 2;
   trace.kernels.collective.Set(5, 0);
   EXPECT_EQ(waiting(), 2'300'000) << "its size is not recorded";
 }

@@ -268,6 +268,43 @@ TEST(Kineto, ReadsCollectivesAndTheAllocator) {
   EXPECT_EQ(trace.threads[m.thread[1]].tid, 12);
 }
 
+// As versions before 2.2 have it: the kernel says nothing, the annotation around its launch lists tensors.
+TEST(Kineto, ReadsWhatOlderCollectivesCarryFromTheirAnnotation) {
+  std::string text = "[";
+  const auto add = [&](const char* title, int64_t at, int64_t number, const char* dims, const char* types) {
+    text += fmt::format(
+        R"x({}{{"ph":"X","cat":"user_annotation","name":"nccl:{}","pid":10,"tid":11,"ts":{},"dur":60,)x"
+        R"x("args":{{"Input Dims":{},"Input type":{}}}}},)x"
+        R"x({{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":{},"dur":7,)x"
+        R"x("args":{{"correlation":{}}}}},)x"
+        R"x({{"ph":"X","cat":"kernel","name":"ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t",)x"
+        R"x("pid":0,"tid":20,"ts":{},"dur":9,"args":{{"device":0,"stream":20,"correlation":{}}}}})x",
+        text.size() == 1 ? "" : ",", title, at, dims, types, at + 20, number, at + 50, number);
+  };
+  add("all_to_all", 100, 1, "[[64, 96]]", R"(["float"])");
+  add("all_reduce", 200, 2, "[[10], [2, 3]]", R"(["c10::Half", "c10::Half"])");
+  add("all_reduce", 300, 3, "[[10], [2, 3]]", R"(["c10::Half", "float"])");
+  add("_all_gather_base", 400, 4, "[[10]]", R"(["float"])");
+  text +=
+      R"(,{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":10,"tid":11,"ts":480,"dur":7,)"
+      R"("args":{"correlation":5}},{"ph":"X","cat":"kernel","name":"ncclKernel_AllReduce","pid":0,"tid":20,)"
+      R"("ts":500,"dur":9,"args":{"device":0,"stream":20,"correlation":5}}])";
+  const Trace trace = ReadText(text);
+  ASSERT_EQ(trace.kernels.size(), 5u);
+  const auto of = [&](size_t kernel) {
+    return trace.collectives.at(static_cast<size_t>(trace.kernels.collective[kernel]));
+  };
+  EXPECT_EQ(trace.names.View(of(0).name), "all_to_all");
+  EXPECT_EQ(trace.names.View(of(0).dtype), "float");
+  EXPECT_EQ(of(0).in_elements, 64 * 96);
+  EXPECT_EQ(of(1).in_elements, 16);
+  EXPECT_EQ(of(2).in_elements, -1) << "two types";
+  EXPECT_EQ(trace.names.View(of(3).name), "_all_gather_base");
+  EXPECT_EQ(trace.names.View(of(3).dtype), "float");
+  EXPECT_EQ(of(3).in_elements, -1) << "gets more than it gives";
+  EXPECT_EQ(trace.kernels.collective[4], 0) << "its launch is in no annotation";
+}
+
 // Names that look like the border between events, and lists of objects among the arguments.
 std::string TrickyTrace(size_t events, const std::string& footer) {
   std::string text = R"({"traceEvents": [)";

@@ -175,6 +175,10 @@ const RelationOf<CollectiveRow>& CollectiveRelation() {
                   "Mean duration of the other calls that carry at least half as many bytes as the longest; "
                   "unknown where there are none, or the framework does not record sizes.",
                   capability::kOperatorShapes)
+          .Column("wide_share", &CollectiveRow::wide_share, Unit::kRatio,
+                  "Of the time of calls whose type of elements is recorded, the share of those that carry "
+                  "floating-point numbers of more than 16 bits.",
+                  capability::kOperatorShapes)
           .Column("steps", &CollectiveRow::steps, Unit::kCount, "Steady steps; 0 where none were found.");
   return relation;
 }
@@ -218,11 +222,13 @@ std::optional<int64_t> BeyondBytes(const Trace& trace, const std::vector<uint32_
       ++large;
       rate = std::max(rate, call.bytes / call.duration);
     }
+    // Of groups that are not told apart one may be within a node and another between nodes.
+    const bool one_group = group.first != kNoName || group.second > 0;
     const double latency =
         kLatencyNs + kLatencyPerRankNs * static_cast<double>(std::max<int64_t>(group.second, 2));
     for (const Call& call : calls) {
       const double alike = latency + call.bytes / rate;
-      if (large >= kSeveral && call.duration >= kLate * alike)
+      if (one_group && large >= kSeveral && call.duration >= kLate * alike)
         beyond += call.duration - alike;
       else
         beyond += std::max(0.0, call.duration - latency - 2 * call.bytes / kLeastBytesPerNs);
@@ -244,6 +250,22 @@ std::optional<double> MeanOfAlike(const Trace& trace, const std::vector<uint32_t
     sum += duration(k);
   }
   return count > 0 ? std::optional(static_cast<double>(sum) / static_cast<double>(count)) : std::nullopt;
+}
+
+// Of the time of calls whose type of elements is recorded.
+std::optional<double> ShareOfWideNumbers(const Trace& trace, const std::vector<uint32_t>& members) {
+  int64_t known = 0, wide = 0;
+  if (trace.kernels.collective.size() == 0) return std::nullopt;
+  for (const uint32_t k : members) {
+    const auto carried = static_cast<size_t>(trace.kernels.collective[k]);
+    if (carried == 0 || trace.collectives[carried].dtype == kNoName) continue;
+    const auto type = ParseElementType(trace.names.View(trace.collectives[carried].dtype));
+    if (!type) continue;
+    const int64_t duration = trace.kernels.end[k] - trace.kernels.start[k];
+    known += duration;
+    if (type->is_float && type->bytes > 2) wide += duration;
+  }
+  return known > 0 ? std::optional(static_cast<double>(wide) / static_cast<double>(known)) : std::nullopt;
 }
 
 void AddRate(const Trace& trace, uint32_t k, CollectiveRow& row) {
@@ -305,6 +327,7 @@ std::vector<CollectiveRow> ComputeCollectives(const Context& context,
       row.max_ns = durations.back();
       row.alike_avg_ns = MeanOfAlike(trace, members);
       row.waiting_ns = BeyondBytes(trace, members);
+      row.wide_share = ShareOfWideNumbers(trace, members);
       if (const auto late = LatenessOf(context, row.rank, members)) {
         row.late_ns = late->ns;
         row.late_steps = late->steps;

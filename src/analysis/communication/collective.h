@@ -45,7 +45,7 @@ struct CollectiveRow {
   int64_t max_ns = 0, compute_stream_ns = 0;
   std::optional<int64_t> late_ns, late_steps, waiting_ns;
   std::optional<int64_t> large_calls;
-  std::optional<double> best_bus_bandwidth, alike_avg_ns;
+  std::optional<double> best_bus_bandwidth, alike_avg_ns, wide_share;
   int64_t steps = 0;
 };
 const RelationOf<CollectiveRow>& CollectiveRelation();

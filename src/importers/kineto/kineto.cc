@@ -17,6 +17,7 @@
 
 #include "engine/base/error.h"
 #include "src/importers/kineto/batch.h"
+#include "src/importers/kineto/collective_ranges.h"
 #include "src/importers/kineto/event.h"
 #include "src/importers/kineto/event_text.h"
 #include "src/importers/kineto/frame.h"
@@ -378,6 +379,7 @@ Trace ReadTrace(ByteSource& source) {
   batch->launches.Describe(trace, batch->tables);
   GiveFramesTheirThread(trace);
   Sort(trace);
+  NameCollectivesByRanges(trace, batch->tables);
   SortDevices(trace);
   if (!batch->legacy_gpu.empty() && trace.kernels.size() == 0)
     trace.summary_tables.push_back(OperatorTotals(trace, batch->legacy_gpu));
