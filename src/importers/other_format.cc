@@ -65,6 +65,16 @@ constexpr auto kSigns = std::to_array<Sign>({
      4,
      {"a report of Nsight Compute in a form that only it reads",
       "give it as text: ncu --import FILE --page details > run.txt"}},
+    {"\0ustar"sv,
+     263,
+     {"a tar archive",
+      "unpack it (tar xf FILE) and give what it holds; traces of all ranks together: dladvisor "
+      "report FOLDER"}},
+    {"PK\x03\x04",
+     4,
+     {"a ZIP archive",
+      "unpack it (unzip FILE) and give what it holds; traces of all ranks together: dladvisor "
+      "report FOLDER"}},
     {"PAR1", 4, {"a Parquet file", kExportAsSqlite}},
     {"ARROW1", 6, {"an Arrow file", kExportAsSqlite}},
     {"\x89HDF", 4, {"an HDF5 file", kExportAsSqlite}},

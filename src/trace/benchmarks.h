@@ -10,15 +10,15 @@
 
 namespace dladvisor {
 
-// A table of nccl-tests or rccl-tests.
+// A table of nccl-tests or rccl-tests, or what a script measured of one collective.
 struct TransferTest {
   std::string collective;       // "all_reduce_perf"; "" where the output does not say
   std::string gpu;              // of all of them; "" where they differ or are not named
-  int64_t gpus = 0, hosts = 0;  // that it lists
+  int64_t gpus = 0, hosts = 0;  // that it lists; 0 hosts where it counts ranks alone
   int64_t sizes = 0;            // rows of the table
   int64_t wrong_values = 0;     // that it counts, of all sizes
   double least_bytes = 0, most_bytes = 0;
-  double least_ns = 0;              // that the least takes
+  std::optional<double> least_ns;   // that the least takes
   double bus_bytes_per_s = 0;       // of the most, the better of out of place and in place
   std::optional<int64_t> channels;  // as NCCL's own lines tell, where it writes them
   std::string over;      // "P2P", "SHM", "NET/Socket", "NET/IB": the slowest that these name; "" for none

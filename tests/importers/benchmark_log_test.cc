@@ -70,7 +70,7 @@ TEST(BenchmarkLog, TakesTheLargestTransferOfNcclTests) {
   EXPECT_EQ(test.hosts, 1);
   EXPECT_DOUBLE_EQ(test.most_bytes, 1073741824);
   EXPECT_DOUBLE_EQ(test.bus_bytes_per_s, 230.5e9);
-  EXPECT_DOUBLE_EQ(test.least_ns, 12340);
+  EXPECT_DOUBLE_EQ(test.least_ns.value_or(0), 12340);
 }
 
 TEST(BenchmarkLog, ReadsRowsThatLinesOfNcclCut) {
@@ -261,6 +261,54 @@ TEST(PerfReports, OfTheTerminalAndOfJson) {
   EXPECT_EQ(saved.benchmarks[0].requests, 50);
   EXPECT_DOUBLE_EQ(saved.benchmarks[0].first_median_ns.value_or(0), 15.5e6);
   EXPECT_DOUBLE_EQ(saved.benchmarks[0].output_tokens.value_or(0), 5000);
+}
+
+TEST(BenchmarkLog, TakesWhatScriptsMeasureOfCollectives) {
+  const TransferTest payload = Only(
+      test::ReadProgram("[node-a:0]:1\n[node-a:0]:2\n"
+                        "[node-a:0]:The average bandwidth of all_reduce with a 4.0GB payload (5 trials, 16 "
+                        "ranks):\n"
+                        "[node-a:0]: algbw: 44.947 GBps (359.6 Gbps)\n"
+                        "[node-a:0]: busbw: 84.275 GBps (674.2 Gbps)\n"));
+  EXPECT_EQ(payload.collective, "all_reduce");
+  EXPECT_EQ(payload.gpus, 16);
+  EXPECT_EQ(payload.hosts, 0);
+  EXPECT_DOUBLE_EQ(payload.most_bytes, 4e9);
+  EXPECT_DOUBLE_EQ(payload.bus_bytes_per_s, 84.275e9);
+  EXPECT_FALSE(payload.least_ns);
+
+  const TransferTest sizes = Only(
+      test::ReadProgram("Device info: _CudaDeviceProperties(name='NVIDIA H100 80GB HBM3', major=9)\n\n"
+                        "The average bandwidth of all_reduce over 8 ranks (5 warmups / 20 trials):\n\n"
+                        "| payload |    busbw   |    algbw   |\n| ------: | ---------: | ---------: |\n"
+                        "|   32KiB |   0.92GBps |   0.50GBps |\n|   16GiB | 480.00GBps | 274.31GBps |\n"));
+  EXPECT_EQ(sizes.gpu, "NVIDIA H100 80GB HBM3");
+  EXPECT_EQ(sizes.gpus, 8);
+  EXPECT_DOUBLE_EQ(sizes.bus_bytes_per_s, 480e9);
+  EXPECT_DOUBLE_EQ(sizes.most_bytes, 16.0 * (1 << 30));
+  EXPECT_NEAR(sizes.least_ns.value_or(0), 65536, 1);
+
+  const TransferTest bits = Only(test::ReadProgram(
+      "a0: ---- Performance of all_gather on 8 devices -------------------------------\n"
+      "a0: Size (Bytes)      Description         Duration        Throughput (Gbps)   BusBW (Gbps)\n"
+      "a0: ------------------------------------------------------------------------------\n"
+      "a0: 31.67 GB          8501054668x4        3176.620 ms     171.272             149.863\n"));
+  EXPECT_EQ(bits.collective, "all_gather");
+  EXPECT_DOUBLE_EQ(bits.most_bytes, 4.0 * 8501054668);
+  EXPECT_DOUBLE_EQ(bits.bus_bytes_per_s, 149.863e9 / 8);
+}
+
+TEST(BenchmarkLog, TakesTheMiddleOfWhatRanksPrintOfEachTrial) {
+  std::string log = "0 data size: 4.0 GB\n1 data size: 4.0 GB\n";
+  for (const char* bus : {"10.0000", "80.0000", "84.0000"})
+    for (const char* rank : {"0", "1"})
+      log += fmt::format(
+          "{}:\n duration: 0.7085 sec\n algo throughput: 1.0 bps, 0.0001 Gbps\n busbw: {}  Gbps\n", rank,
+          bus);
+  const TransferTest test = Only(test::ReadProgram(log));
+  EXPECT_EQ(test.gpus, 2);
+  EXPECT_DOUBLE_EQ(test.most_bytes, 4e9);
+  EXPECT_DOUBLE_EQ(test.bus_bytes_per_s, 1e10);
 }
 
 }  // namespace

@@ -226,5 +226,57 @@ TEST(SummaryTable, CutAndHostileTablesAreAnswered) {
   EXPECT_THAT(RefusalOf("# Notes\n```\n" + std::string(kKernels) + "```\n"), HasSubstr("a document"));
 }
 
+std::string EachLine(const std::string& prefix, std::string text) {
+  std::string lines;
+  for (size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n')) {
+    lines += prefix + text.substr(0, end + 1);
+    text.erase(0, end + 1);
+  }
+  return lines;
+}
+
+TEST(SummaryTable, BehindWhatLaunchersAndLoggersPrint) {
+  for (const char* prefix :
+       {"[rank0]: ", "[default0]:", "0: ", "[1,0]<stdout>: ", "(Worker_TP0 pid=12) ", "# ", "> ",
+        "node-a: ", "\x1b[1;36m(EngineCore_DP0 pid=1)\x1b[0;0m \x1b[1;36m(Worker_TP0 pid=2)\x1b[0;0m ",
+        "2025-01-01 10:00:00,123 - INFO - ", "[2025-01-01 10:00:00] INFO: ", "INFO:root:"}) {
+    SCOPED_TRACE(prefix);
+    const auto tables = TablesOf(EachLine(prefix, std::string("a line\n") + kKernels + kCopies));
+    ASSERT_EQ(tables.size(), 1U);
+    ASSERT_EQ(tables[0].rows.size(), 3U);
+    EXPECT_EQ(tables[0].rows[0].name, "void f<int>(int)");
+  }
+}
+
+TEST(SummaryTable, ClocksOfAPrefixMayGoOnAndOtherRanksAreNotItsOwn) {
+  std::string lines;
+  std::string rest = kKernels;
+  int second = 0;
+  for (size_t end = rest.find('\n'); end != std::string::npos; end = rest.find('\n')) {
+    lines += "2025-01-01 10:00:0" + std::to_string(second++) + ",123 - INFO - " + rest.substr(0, end + 1);
+    rest.erase(0, end + 1);
+  }
+  EXPECT_EQ(TablesOf(lines)[0].rows.size(), 2U);
+  std::string ranks;
+  for (const std::string& line : {EachLine("[rank0]: ", kKernels)}) ranks += line;
+  const size_t last = ranks.rfind("[rank0]");
+  ranks.insert(
+      last,
+      "[rank1]:      10.0          900,000         10  90000.0  90000.0    90,000   90,000  1.0  other\n");
+  const auto tables = TablesOf(ranks);
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].rows.size(), 2U) << "and a row of another rank within it";
+}
+
+TEST(SummaryTable, TellsMoreThanTheStartOfAServer) {
+  const Trace trace = test::ReadLog(
+      "INFO 01-01 10:00:00 [core.py:1] Initializing a V1 LLM engine (v0.9.0) with config: model='m'\n"
+      "INFO 01-01 10:00:05 [default_loader.py:1] Loading weights took 4.00 seconds\n"
+      "INFO 01-01 10:00:09 [core.py:1] init engine (profile, create kv cache, warmup model) took 4.00 "
+      "seconds\n" +
+      std::string(kKernels));
+  EXPECT_EQ(trace.format, "summary");
+}
+
 }  // namespace
 }  // namespace dladvisor

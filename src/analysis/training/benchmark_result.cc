@@ -41,18 +41,21 @@ double AllWaits(const RequestBenchmark& result) {
 const RelationOf<TransferTestRow>& TransferTestRelation() {
   using Row = TransferTestRow;
   static const auto relation =
-      RelationOf<Row>(
-          "transfer_test",
-          "A table of nccl-tests or rccl-tests: how fast a collective is over the links between GPUs.")
+      RelationOf<Row>("transfer_test",
+                      "What a test of collectives measured (nccl-tests, rccl-tests, all_reduce_bench, "
+                      "DeepSpeed's): how fast "
+                      "one is over the links between GPUs.")
           .Key("profile", &Row::profile, kProfileNumber, "Number of the file.")
           .Key("test", &Row::test, Unit::kNone, "Its number, from 0.")
           .Column("collective", &Row::collective, Unit::kText, "As all_reduce_perf; unknown where not said.")
           .Column("gpu", &Row::gpu, Unit::kText,
                   "Model of the GPUs; unknown where they differ or are not listed.")
-          .Column("gpus", &Row::gpus, Unit::kCount, "GPUs that it lists; 0 where none.")
-          .Column("hosts", &Row::hosts, Unit::kCount, "Machines of these.")
+          .Column("gpus", &Row::gpus, Unit::kCount,
+                  "GPUs that it lists, or ranks that it counts; 0 where none.")
+          .Column("hosts", &Row::hosts, Unit::kCount, "Machines of these; 0 where it counts ranks alone.")
           .Column("least_bytes", &Row::least_bytes, Unit::kBytes, "The smallest transfer.")
-          .Column("least_ns", &Row::least_ns, Unit::kNanoseconds, "What that takes.")
+          .Column("least_ns", &Row::least_ns, Unit::kNanoseconds,
+                  "What that takes; unknown where not printed.")
           .Column("most_bytes", &Row::most_bytes, Unit::kBytes, "The largest transfer.")
           .Column(
               "bus_bytes_per_s", &Row::bus_bytes_per_s, Unit::kBytesPerSecond,
@@ -127,7 +130,7 @@ std::vector<TransferTestRow> ComputeTransferTests(const Context& context) {
     row.channels = test.channels;
     row.over = IfNamed(test.over);
     row.settings = IfNamed(test.settings);
-    if (test.gpu.empty() || test.hosts != 1) continue;
+    if (test.gpu.empty() || test.hosts > 1) continue;
     Device device;
     device.name = test.gpu;
     const GpuPeaks peaks = PeaksOf(device, context.options.hardware.get());

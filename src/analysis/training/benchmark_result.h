@@ -19,7 +19,8 @@ struct TransferTestRow {
   int64_t profile = 0, test = 0;
   std::optional<std::string> collective, gpu, over, settings;
   int64_t gpus = 0, hosts = 0, wrong_values = 0;
-  double least_bytes = 0, least_ns = 0, most_bytes = 0, bus_bytes_per_s = 0;
+  double least_bytes = 0, most_bytes = 0, bus_bytes_per_s = 0;
+  std::optional<double> least_ns;
   std::optional<double> link_bytes_per_s, host_bytes_per_s;
   std::optional<int64_t> channels;
 };

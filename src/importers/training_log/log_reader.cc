@@ -84,7 +84,7 @@ void LogReader::Line(std::string_view line) {
   }
   if (const std::string dated = WithDateFirst(line); !dated.empty()) return Line(dated);
   if (const std::string known = InKnownWords(line); !known.empty()) return Line(known);
-  if (summaries.Line(line)) {
+  if (const std::string_view table = prefix_.Without(line); summaries.Line(table)) {
     ++lines_;
     ++(fenced_ ? fenced_rows_ : rows_);
     return;
@@ -102,6 +102,7 @@ void LogReader::Line(std::string_view line) {
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
   transfers_.Line(line);
+  printed_transfers_.Line(line);
   if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
       loads_.Line(line) || functions_.Line(line))
     return;
@@ -280,6 +281,8 @@ ProgramOutput LogReader::Program() const {
   ProgramOutput output = program_.Finish();
   figures_.AddTo(output);
   output.transfers = transfers_.Finish();
+  const bool printed = output.transfers.empty();
+  if (printed) output.transfers = printed_transfers_.Finish();
   output.benchmarks = benchmarks_.Finish();
   for (const RequestBenchmark& report : perf_reports_.Finish()) output.benchmarks.push_back(report);
   output.generations = generations_.Finish();
@@ -299,6 +302,7 @@ ProgramOutput LogReader::Program() const {
   if (!output.loads.empty()) output.program = "Triton's perf_analyzer";
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"
+                     : printed                                                  ? "a benchmark of collectives"
                      : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"
                                                                                 : "nccl-tests";
   // What passes behind the error is nobody's work.

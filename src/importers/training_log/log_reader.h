@@ -14,6 +14,7 @@
 #include "src/importers/benchmark_log/generation_lines.h"
 #include "src/importers/benchmark_log/load_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
+#include "src/importers/benchmark_log/printed_transfers.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/result_table.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
@@ -22,6 +23,7 @@
 #include "src/importers/nvidia_smi/table_log.h"
 #include "src/importers/nvprof_text/metric_lines.h"
 #include "src/importers/serving_log/serving_lines.h"
+#include "src/importers/summary_table/line_prefix.h"
 #include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/frameworks/deepspeed.h"
 #include "src/importers/training_log/frameworks/experience.h"
@@ -136,7 +138,9 @@ class LogReader {
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
   std::map<std::string, std::string> settings_;
+  summary_table::LinePrefix prefix_;
   benchmark_log::TransferLinesReader transfers_;
+  benchmark_log::PrintedTransfersReader printed_transfers_;
   benchmark_log::RequestLinesReader benchmarks_;
   benchmark_log::GenerationLinesReader generations_;
   benchmark_log::PerfReportReader perf_reports_;

@@ -120,18 +120,20 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   ServingLog serving = reader.servers.Finish();
   if (reader.quotes() && log.iterations.size() < kStepsOfLog)
     throw WrongKind(source.name(), kQuotes, kSaveAlone);
+  std::vector<SummaryTable> summaries = reader.summaries.Finish();
   // A program that is measured kernel by kernel has no pace of its own.
   auto measured = reader.measured.Finish();
   for (SummaryTable& table : reader.metrics.Finish()) measured.push_back(std::move(table));
   if (!measured.empty()) {
     if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
-    std::vector<SummaryTable> summaries = reader.summaries.Finish();
     for (SummaryTable& table : measured) summaries.push_back(std::move(table));
     return SummaryTrace(source, std::move(summaries));
   }
   if (const auto lacks = reader.measured.WithoutKernels(); lacks && log.empty() && serving.empty() && !tables)
     throw WrongKind(source.name(), lacks->what, lacks->next_step);
-  if (log.iterations.empty() && !serving.empty()) {
+  // A profiler's table tells more than the start of a server.
+  const bool profiled = !summaries.empty() && serving.samples.empty() && reader.EngineError().empty();
+  if (log.iterations.empty() && !serving.empty() && !profiled) {
     Trace trace;
     if (tables) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
     if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size()))
@@ -153,7 +155,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     return row.elapsed_ns || row.samples_per_second || row.tokens_per_second;
   });
   const bool says_more = times || log.runtime_ns || !log.error.empty();
-  if (auto summaries = reader.summaries.Finish(); !summaries.empty() && !says_more && !tables) {
+  if (!summaries.empty() && !says_more && !tables) {
     if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
     return SummaryTrace(source, std::move(summaries));
   }
