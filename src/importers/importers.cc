@@ -16,6 +16,7 @@
 #include "src/importers/gpu_table/gpu_table.h"
 #include "src/importers/kineto/kineto.h"
 #include "src/importers/memory_timeline/memory_timeline.h"
+#include "src/importers/notebook/notebook.h"
 #include "src/importers/nsys/nsys.h"
 #include "src/importers/nsys_report/nsys_report.h"
 #include "src/importers/nvidia_smi/nvidia_smi.h"
@@ -38,11 +39,26 @@ namespace {
 
 // In the order in which messages list them. Of two that fit equally well the first reads the file.
 constexpr auto kImporters = std::to_array<const Importer*>({
-    &kNsysImporter,         &kNvprofImporter,          &kGpuTableImporter,       &kXlaImporter,
-    &kTrainerStateImporter, &kBenchmarkLogImporter,    &kMemoryTimelineImporter, &kRocpdImporter,
-    &kRocprofCsvImporter,   &kRocprofDatabaseImporter, &kRocprofJsonImporter,    &kRocprofPerfettoImporter,
-    &kRpdImporter,          &kNvidiaSmiImporter,       &kKinetoImporter,         &kDlprofImporter,
-    &kDcgmImporter,         &kTrainingLogImporter,     &kNsysReportImporter,
+    &kNsysImporter,
+    &kNvprofImporter,
+    &kGpuTableImporter,
+    &kXlaImporter,
+    &kTrainerStateImporter,
+    &kBenchmarkLogImporter,
+    &kMemoryTimelineImporter,
+    &kRocpdImporter,
+    &kRocprofCsvImporter,
+    &kRocprofDatabaseImporter,
+    &kRocprofJsonImporter,
+    &kRocprofPerfettoImporter,
+    &kRpdImporter,
+    &kNvidiaSmiImporter,
+    &kNotebookImporter,
+    &kKinetoImporter,
+    &kDlprofImporter,
+    &kDcgmImporter,
+    &kTrainingLogImporter,
+    &kNsysReportImporter,
 });
 
 std::optional<Trace> ReadWithTheBest(Input& input) {

@@ -34,6 +34,12 @@ TEST(ProgramLog, ASumOfOthersIsNoPart) {
   EXPECT_DOUBLE_EQ(*row.slowest_share, 0.6);
 }
 
+TEST(ProgramLog, APassBesideItsOtherOneIsNoSumOfIt) {
+  const ProgramLogRow row =
+      RowOf({{"bwd", "", 4, 4e9}, {"fwd", "", 4, 2e9}, {"data", "", 4, 1.2e9}, {"opt", "", 4, 0.4e9}});
+  EXPECT_EQ(row.slowest_time, "bwd");
+}
+
 // As hey and k6 print of requests, and onnxruntime_perf_test of runs.
 TEST(ProgramLog, StatisticsAreNoParts) {
   EXPECT_FALSE(RowOf({{"Total", "", 1, 10e9},

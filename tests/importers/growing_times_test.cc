@@ -75,6 +75,16 @@ TEST(GrowingTimes, TimesSince1970) {
   ExpectSeconds(log, 10, 0.25);
 }
 
+TEST(GrowingTimes, TheClockThatBeginsEachLine) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(1, 40, 1, [](int line) {
+    const int seconds = 31 * line;
+    return fmt::format("[{}:{:02}:{:02}] iter {} loss 1.2 lr 1e-4", seconds / 3600, seconds / 60 % 60,
+                       seconds % 60, 50 * line);
+  }));
+  ASSERT_EQ(log.iterations.size(), 40u);
+  ExpectSeconds(log, 10, 0.62);
+}
+
 TEST(GrowingTimes, ObjectsOfEpochs) {
   const TrainingLog log = ReadTrainingLog(LinesOf(1, 10, 1, [](int epoch) {
     return fmt::format(R"({{"epoch": {}, "train_loss": 2.1, "val_loss": 2.2, "elapsed": {:.1f}}})", epoch,

@@ -461,5 +461,38 @@ TEST(LinesByMeaning, BarThatGoesOnFromACheckpointCountsFromThere) {
   EXPECT_EQ(log.iterations.front().covers, 1);
 }
 
+TEST(LinesByMeaning, RatesByTheirWords) {
+  const auto last = [](const char* rate) {
+    return ByMeaning(test::LinesOf(1, 20, 1,
+                                   [&](int step) {
+                                     return fmt::format("Step {} | loss:1.25 lr:2e-05 {}:2345.5", step, rate);
+                                   }))
+        .iterations.back();
+  };
+  EXPECT_EQ(last("tokens_per_second_per_gpu").tokens_per_second, 2345.5);
+  EXPECT_EQ(last("train/samples_per_sec").samples_per_second, 2345.5);
+}
+
+TEST(LinesByMeaning, PartsOfAnEpochByTheirNamesAlone) {
+  const TrainingLog log = ByMeaning(test::LinesOf(1, 10, 1, [](int epoch) {
+    return fmt::format(
+        "[Epoch {:03}] train_loss=0.5 val_loss=0.6 | train 31.5s val 12.5s data 18.5s | lr 1e-3", epoch);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectRow(log, 3, 31.5);
+  EXPECT_EQ(log.evaluations, 10);
+  EXPECT_NEAR(log.evaluation_ns, 125e9, 1e6);
+}
+
+TEST(LinesByMeaning, WeNetByTheDatesOfItsLines) {
+  const TrainingLog log = ByMeaning(test::LinesOf(1, 20, 1, [](int line) {
+    return fmt::format(
+        "2024-05-01 10:{:02}:{:02},123 DEBUG TRAIN Batch 0/{} loss 61.1 loss_att 52.1 lr 0.0001 rank 0",
+        41 * line / 60, 41 * line % 60, 100 * line);
+  }));
+  ASSERT_EQ(log.iterations.size(), 20u);
+  ExpectRow(log, 3, 0.41);
+}
+
 }  // namespace
 }  // namespace dladvisor

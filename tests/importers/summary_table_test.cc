@@ -223,7 +223,9 @@ TEST(SummaryTable, CutAndHostileTablesAreAnswered) {
   EXPECT_THAT(RefusalOf(header), HasSubstr("a table of totals by name without a row"));
   EXPECT_THAT(RefusalOf(header + "nan,inf,-3,1e400,,,,,\"f\"\n"), HasSubstr("without a row"));
   EXPECT_EQ(TablesOf(header + "50.0,2000,2,1000,1000,1000,1000,0,f\n50.0,20")[0].rows.size(), 1U);
-  EXPECT_THAT(RefusalOf("# Notes\n```\n" + std::string(kKernels) + "```\n"), HasSubstr("a document"));
+  const std::string quoted = "```\n" + std::string(kKernels) + "```\n";
+  EXPECT_THAT(RefusalOf("# Notes\n" + quoted + "and\n" + quoted), HasSubstr("a document"));
+  EXPECT_EQ(TablesOf("# Notes\n" + quoted).size(), TablesOf(kKernels).size());
 }
 
 std::string EachLine(const std::string& prefix, std::string text) {

@@ -91,8 +91,16 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
       if (count == 0 || times[i]->count == count) sum += times[i]->sum;
     return sum;
   };
+  // A pass beside its other one is no sum of both.
+  static const RE2 forward("(?i)fwd|forward"), backward("(?i)bwd|backward");
+  const auto is = [](const RE2& pass) {
+    return [&pass](const ProgramFigure* time) { return RE2::PartialMatch(time->name, pass); };
+  };
+  const bool pass = !times.empty() && (is(forward)(times[0]) ? std::ranges::any_of(times, is(backward))
+                                                             : is(backward)(times[0]) &&
+                                                                   std::ranges::any_of(times, is(forward)));
   const auto of_same_count = [&](const ProgramFigure* time) { return time->count == times[0]->count; };
-  if (times.size() > 2 && std::ranges::count_if(times, of_same_count) > 2) {
+  if (!pass && times.size() > 2 && std::ranges::count_if(times, of_same_count) > 2) {
     const double others = sum_of(1, times[0]->count);
     if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
       times.erase(times.begin());

@@ -82,7 +82,8 @@ const RelationOf<TrainingExtremeRow>& TrainingExtremeRelation() {
   static const auto relation =
       RelationOf<TrainingExtremeRow>("training_extreme",
                                      "Ranks where a metric is least and most, as Megatron-LM's straggler "
-                                     "detector prints them by line of iterations.")
+                                     "detector prints them by line of iterations, or as lines of each "
+                                     "rank tell them.")
           .Key("profile", &TrainingExtremeRow::profile, kProfileNumber, "Number of the file.")
           .Key("attempt", &TrainingExtremeRow::attempt, Unit::kNone, "As in training_log.")
           .Key("iteration", &TrainingExtremeRow::iteration, Unit::kNone, "As in training_log.")

@@ -121,6 +121,10 @@ ByteSource::ByteSource(const fs::path& path) : name_(path == "-" ? "the standard
   }
 }
 
+ByteSource::ByteSource(std::string name, std::string text) : name_(std::move(name)), text_(std::move(text)) {
+  Begin();
+}
+
 ByteSource::~ByteSource() {
   if (owned_) ::close(fd_);
 }
@@ -151,7 +155,8 @@ void ByteSource::Begin() {
 }
 
 bool ByteSource::Rewind() {
-  if (::lseek(fd_, 0, SEEK_SET) != 0) return false;
+  text_at_ = 0;
+  if (fd_ >= 0 && ::lseek(fd_, 0, SEEK_SET) != 0) return false;
   Begin();
   return true;
 }
@@ -204,6 +209,11 @@ size_t ByteSource::ReadRaw(char* to, size_t size) {
 
 size_t ByteSource::ReadPlain(char* to, size_t size) {
   size_t got = 0;
+  if (fd_ < 0) {
+    got = text_.copy(to, size, text_at_);
+    text_at_ += got;
+    return got;
+  }
   while (got < size) {
     ThrowIfCancelled();
     const ssize_t n = ::read(fd_, to + got, size - got);

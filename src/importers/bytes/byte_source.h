@@ -17,6 +17,8 @@ class ByteSource {
  public:
   // "-" is the standard input. Throws Error where there is nothing to read.
   explicit ByteSource(const std::filesystem::path& path);
+  // A text that was found within the file of this name.
+  ByteSource(std::string name, std::string text);
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;
@@ -48,6 +50,8 @@ class ByteSource {
 
   std::string name_, head_, damage_;
   size_t head_at_ = 0;  // of head_, what has been read
+  std::string text_;    // that is read in place of a file
+  size_t text_at_ = 0;
   int fd_ = -1;
   bool owned_ = false;
   std::string raw_head_;  // bytes as stored, read to detect the compression

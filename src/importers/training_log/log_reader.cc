@@ -92,7 +92,7 @@ void LogReader::Line(std::string_view line) {
   if (const auto pairs = records_.AsPairs(line)) {
     results_.Line(line);
     ++lines_;
-    Count(general_.Line(*pairs));
+    Count(general_.Line(*pairs, records_.of_tracker()));
     if (records_.evaluated()) general_.Evaluation();
     return;
   }
@@ -139,6 +139,7 @@ void LogReader::Line(std::string_view line) {
     ++evaluations_;
     evaluation_ns_ += *evaluation * kNsPerSecond;
   }
+  ranks_.Line(plain);
   mlperf_.Line(line);
   epoch_bars_.Line(line);
   epoch_clock_.Line(line);
@@ -205,6 +206,7 @@ TrainingLog LogReader::Finish() {
   if (TrainingLog experience = experience_.Finish(); SaysMore(experience, log)) log = std::move(experience);
   // What its profiler measured of all steps says more than bars of some.
   if (TrainingLog profile = lightning_.Finish(); SaysMore(profile, log)) log = std::move(profile);
+  if (log.empty() && servers.server().empty()) log = ranks_.Finish();
   if (log.empty() && Arguments() >= kLeastSettings)
     log.program =
         settings_.contains("tensor_model_parallel_size") || settings_.contains("model_parallel_size")
@@ -233,6 +235,7 @@ TrainingLog LogReader::Finish() {
     if (few || PrintsLosses()) log.program = "a program that prints losses";
   }
   if (log.empty()) return log;
+  ranks_.AddTo(log);
   if (log.evaluations == 0 && evaluations_ > 1 &&
       evaluations_ <= static_cast<int64_t>(log.iterations.size()) + 1) {
     log.evaluations = evaluations_;
@@ -253,6 +256,7 @@ TrainingLog LogReader::Finish() {
   });
   KeepGpuOfTensorFlow(log.program == "Keras" || log.program.find("TensorFlow") != std::string::npos,
                       settings_);
+  settings_.merge(log.settings);
   log.settings = std::move(settings_);
   return log;
 }

@@ -42,6 +42,7 @@
 #include "src/importers/training_log/steps/epoch_clock.h"
 #include "src/importers/training_log/steps/general_lines.h"
 #include "src/importers/training_log/steps/pass_bars.h"
+#include "src/importers/training_log/steps/rank_lines.h"
 #include "src/importers/training_log/steps/record_lines.h"
 #include "src/importers/training_log/steps/spread_lines.h"
 #include "src/importers/training_log/steps/step_lines.h"
@@ -127,6 +128,7 @@ class LogReader {
   GeneralLinesReader general_;
   RecordLinesReader records_;
   SpreadLinesReader spread_;
+  RankLinesReader ranks_;
   MlperfReader mlperf_;
   EpochBarsReader epoch_bars_;
   EpochClockReader epoch_clock_;

@@ -15,6 +15,7 @@
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
+#include "src/importers/training_log/fenced_blocks.h"
 #include "src/importers/training_log/frameworks/device_lines.h"
 #include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/log_reader.h"
@@ -32,9 +33,10 @@ std::string_view WithoutCutEnd(std::string_view line) {
   return line.substr(0, bar == std::string_view::npos ? 0 : bar + 1);
 }
 
-void ReadLines(ByteSource& source, LogReader& reader) {
+void ReadLines(ByteSource& source, LogReader& reader, training_log::FencedBlocks& blocks) {
   Lines lines(source);
   while (const auto line = lines.Next()) {
+    blocks.Line(*line);
     std::string_view rest = *line;
     // A progress bar ends what the next one overwrites with a carriage return; a hole in the file ends what
     // stands before it.
@@ -94,6 +96,8 @@ constexpr const char* kSaveAlone = "save what the program printed to a file of i
 
 // Lines of steps of one training, from which on what a document quotes is its log.
 constexpr size_t kStepsOfLog = 50;
+// The same of a block by itself, of which fewer are an example.
+constexpr size_t kStepsOfBlock = 5;
 
 // More lines for each number than any table has: other output, with a table at the start of each job.
 constexpr size_t kMostLinesOfNumber = 10;
@@ -108,24 +112,47 @@ bool IsOfOtherThings(LogReader& reader) {
          others > kMostLinesOfTable * static_cast<size_t>(reader.lines_of_tables());
 }
 
+std::optional<Trace> ReadLog(ByteSource& source);
+
+// Of a document that quotes a single log, or a single text with tables, that; else it is refused.
+Trace ReadQuoted(ByteSource& source, const training_log::FencedBlocks& blocks) {
+  std::optional<Trace> quoted;
+  size_t logs = 0;
+  for (const std::string& block : blocks.texts()) {
+    ByteSource text(source.name(), block);
+    try {
+      std::optional<Trace> trace = ReadLog(text);
+      if (!trace || (trace->training_log.iterations.size() < kStepsOfBlock && trace->summary_tables.empty()))
+        continue;
+      ++logs;
+      quoted = std::move(trace);
+    } catch (const Error&) {
+      continue;  // prose, or a command
+    }
+  }
+  if (logs != 1) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+  quoted->health.notes.emplace_back("Of the document only the log that it quotes is read.");
+  return *std::move(quoted);
+}
+
 // Nothing where the text holds neither a log nor a table.
 std::optional<Trace> ReadLog(ByteSource& source) {
   LogReader reader;
-  ReadLines(source, reader);
+  training_log::FencedBlocks blocks;
+  ReadLines(source, reader, blocks);
   TrainingLog log = reader.Finish();
   const size_t numbers = reader.tables.log.samples();
   const bool tables = numbers > 0 && !(log.empty() && IsOfOtherThings(reader) && reader.Program().timed()) &&
                       (!log.empty() || static_cast<size_t>(reader.lines() - reader.lines_of_tables()) <
                                            kMostLinesOfNumber * numbers);
   ServingLog serving = reader.servers.Finish();
-  if (reader.quotes() && log.iterations.size() < kStepsOfLog)
-    throw WrongKind(source.name(), kQuotes, kSaveAlone);
+  if (reader.quotes() && log.iterations.size() < kStepsOfLog) return ReadQuoted(source, blocks);
   std::vector<SummaryTable> summaries = reader.summaries.Finish();
   // A program that is measured kernel by kernel has no pace of its own.
   auto measured = reader.measured.Finish();
   for (SummaryTable& table : reader.metrics.Finish()) measured.push_back(std::move(table));
   if (!measured.empty()) {
-    if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+    if (reader.quotes_tables()) return ReadQuoted(source, blocks);
     for (SummaryTable& table : measured) summaries.push_back(std::move(table));
     return SummaryTrace(source, std::move(summaries));
   }
@@ -156,7 +183,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   });
   const bool says_more = times || log.runtime_ns || !log.error.empty();
   if (!summaries.empty() && !says_more && !tables) {
-    if (reader.quotes_tables()) throw WrongKind(source.name(), kQuotes, kSaveAlone);
+    if (reader.quotes_tables()) return ReadQuoted(source, blocks);
     return SummaryTrace(source, std::move(summaries));
   }
   if (log.empty() && serving.empty() && !tables && !reader.PrintsLosses())
@@ -214,6 +241,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
 }
 
 }  // namespace
+
+std::optional<Trace> ReadPrinted(ByteSource& source) { return ReadLog(source); }
 
 constinit const Importer kTrainingLogImporter = {
     .in_list = "output of a training run, of a server or of Nsight Compute",

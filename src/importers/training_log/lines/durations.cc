@@ -75,7 +75,11 @@ std::optional<double> EvaluationBesideTraining(std::string_view line) {
       training(R"((?i)\btrain(?:ing)?[ _-](?:time|took|takes|duration)\b[^\d,;|]{0,12}\d)");
   const std::string in_seconds = HasLongUnit(line) ? WithoutLongUnits(line) : std::string();
   if (!in_seconds.empty()) line = in_seconds;
+  // "train 31.1s val 12.1s"
+  static const RE2 parts(
+      R"((?i)\btrain(?:ing)?[ :=]{1,2}\d+(?:\.\d+)? *s(?:ec\w*)?\b.*\b(?:val|valid|validation|eval|evaluation|test)[ :=]{1,2}(\d+(?:\.\d+)?) *s(?:ec\w*)?\b)");
   std::string number, unit;
+  if (RE2::PartialMatch(line, parts, &number)) return Number(number);
   if (!RE2::PartialMatch(line, training) || !RE2::PartialMatch(line, evaluation, &number, &unit))
     return std::nullopt;
   const auto value = Number(number);

@@ -238,6 +238,7 @@ const UnitForm* CutUnit(std::string_view before, std::string& name) {
   }
   const size_t gap = name.rfind(' ');
   if (gap == std::string::npos) return nullptr;
+  if (name.substr(0, gap).ends_with(" per")) return nullptr;  // "samples_per_sec"
   const UnitForm* unit = seconds(std::string_view(name).substr(gap + 1));
   if (unit) name.resize(gap);
   return unit;

@@ -128,7 +128,7 @@ std::string WithDateFirst(std::string_view line) {
 
 std::optional<int64_t> ClockOfLine(std::string_view line) {
   static const RE2 clock(
-      R"(^(?:\[([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?\]|([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?) )");
+      R"(^(?:\[([01]?\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?\]|([01]?\d|2[0-3]):([0-5]\d):([0-5]\d)(\.\d{1,6})?) )");
   if (line.find(':') > 3) return std::nullopt;
   std::array<std::string, 8> parts;
   if (!RE2::PartialMatch(line, clock, &parts[0], &parts[1], &parts[2], &parts[3], &parts[4], &parts[5],

@@ -27,6 +27,13 @@ constexpr double kMostlySince = 3;
 // Times between lines of steps, from which on they are no chance.
 constexpr size_t kLeastIntervals = 3;
 
+// "tokens_per_second_per_gpu", "train/samples_per_sec": of what `counted` matches.
+bool IsRateInWords(const std::string& name, const char* counted) {
+  if (name.find(" per s") == std::string::npos) return false;
+  return RE2::PartialMatch(name, std::string("(?:^| )") + counted +
+                                     " per s(?:ec(?:ond)?)?(?: (?:per|each) (?:gpu|device|rank))?$");
+}
+
 // "timestamp": 1717000000.123, seconds or milliseconds since 1970: between 2001 and 2033.
 std::optional<double> InstantOf(const Value& value) {
   constexpr double kLeast = 1e9, kMost = 2e9, kMsOf = 1e3;
@@ -95,6 +102,14 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
       step.samples_per_second = number;
     } else if (const auto tokens = TokensPerSecond(value)) {
       step.tokens_per_second = tokens;
+    } else if (unit == Unit::kNone && number > 0 && IsRateInWords(name, "tok(?:en)?s?")) {
+      step.tokens_per_second = number;
+    } else if (unit == Unit::kNone && number > 0 &&
+               IsRateInWords(name, "(?:sample|image|img|example|sequence|frame|utt)s?")) {
+      step.samples_per_second = number;
+    } else if (unit == Unit::kNone && number > 0 &&
+               IsRateInWords(name, "(?:step|it|iter|iteration|batche?)s?")) {
+      step.step_time = 1 / number;
     } else if (time && Ends(name, {"iter time", "step time", "batch time", "iteration time", "batch cost",
                                    "avg batch cost", "time per step", "time per iter", "time per iteration",
                                    "time per batch", "time iter", "time step", "sec per step", "s per step",
@@ -178,7 +193,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   return step;
 }
 
-bool GeneralLinesReader::ReadStep(std::string_view line) {
+bool GeneralLinesReader::ReadStep(std::string_view line, bool of_training) {
   const bool known = !events_.empty() && events_.back().before == steps_.size();
   if (evaluations_.Bar(line, steps_.size(), known)) Evaluation();
   const auto timer = std::exchange(timer_, {});
@@ -201,8 +216,8 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
     return happened(false);
   // Words of what only trainings print.
   const auto has = [&](const char* words) { return line.find(words) != std::string_view::npos; };
-  if (!has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") && !has("grad") &&
-      !has("bwd") && !has("ackward") && !(has("rain") && (has("ime") || has("lapsed"))))
+  if (!of_training && !has("oss") && !has("lr") && !has("LR") && !has("cc") && !has("CC") && !has("ppl") &&
+      !has("grad") && !has("bwd") && !has("ackward") && !(has("rain") && (has("ime") || has("lapsed"))))
     return happened(false);
   static const RE2 counter(
       R"re((?i)\b(?:step|iter|iteration|batch(?:e)?|update|it)s?\b|^\W{0,3}\d+ ?/ ?\d+[\],:|]|\[train \d+ ?/|batch_i|_step|poch\W{0,3}\d+(?: ?/ ?\d+)?\W{1,8}\d+ ?/)re");
@@ -212,7 +227,7 @@ bool GeneralLinesReader::ReadStep(std::string_view line) {
     return happened(false);
   }
   auto step = Read(line);
-  if (!step || !step->trains) return happened(false);
+  if (!step || !(step->trains || of_training)) return happened(false);
   if (timer && !step->time && !step->step_time) step->step_time = timer;
   if (const auto clock = step->time_ns ? std::nullopt : ClockOfLine(line)) {
     constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;

@@ -22,8 +22,9 @@ namespace dladvisor::training_log {
 class GeneralLinesReader {
  public:
   // Whether the line, which has no colours, looks like one of a step.
-  bool Line(std::string_view line) {
-    const bool step = ReadStep(line);
+  // `of_training`: it is known to be of one.
+  bool Line(std::string_view line, bool of_training = false) {
+    const bool step = ReadStep(line, of_training);
     // What follows another line may be of that.
     if (!step && std::exchange(alone_, false)) intervals_.pop_back();
     if (!step) ReadTimes(line);
@@ -41,7 +42,7 @@ class GeneralLinesReader {
   using Epoch = GeneralEpoch;
   using Meaning = TimeMeaning;
 
-  bool ReadStep(std::string_view line);
+  bool ReadStep(std::string_view line, bool of_training);
   void ReadTimes(std::string_view line);
   void TimeSeveral(std::string_view line);
   void TakeTotalsOfSteps();

@@ -16,17 +16,27 @@ namespace {
 
 constexpr size_t kLongestRow = 2048, kMostColumns = 48, kLeastColumns = 4;
 
-std::vector<std::string> Cells(std::string_view line) {
+// Of a head: what stands between most of its names.
+char SeparatorOf(std::string_view line) {
+  const auto commas = std::ranges::count(line, ',');
+  return std::ranges::count(line, ';') > commas ? ';' : std::ranges::count(line, '\t') > commas ? '\t' : ',';
+}
+
+std::vector<std::string> Cells(std::string_view line, char separator) {
   std::vector<std::string> cells;
   while (cells.size() <= kMostColumns) {
     // "12,5" in quotes is one cell.
     bool quoted = false;
     size_t comma = 0;
-    for (; comma < line.size() && (quoted || line[comma] != ','); ++comma) quoted ^= line[comma] == '"';
+    for (; comma < line.size() && (quoted || line[comma] != separator); ++comma) quoted ^= line[comma] == '"';
     if (comma == line.size()) comma = std::string_view::npos;
     std::string_view cell = Trim(line.substr(0, comma));
     if (cell.size() >= 2 && cell.front() == '"' && cell.back() == '"') cell = cell.substr(1, cell.size() - 2);
     cells.emplace_back(cell);
+    // "0,5", as spreadsheets write where commas part no cells.
+    static const RE2 decimal(R"(-?\d+,\d+(?:[eE][-+]?\d+)?)");
+    if (separator == ';' && RE2::FullMatch(cells.back(), decimal))
+      std::ranges::replace(cells.back(), ',', '.');
     if (comma == std::string_view::npos) break;
     line.remove_prefix(comma + 1);
   }
@@ -73,7 +83,7 @@ bool IsCell(std::string_view word) {
 bool CountsSteps(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"step", "steps", "global_step", "iter", "iters", "iteration", "iterations", "update", "batch"});
-  return std::ranges::find(kNames, name) != kNames.end();
+  return std::ranges::find(kNames, name.substr(name.rfind('/') + 1)) != kNames.end();
 }
 
 // "value_loss" is of a training by rewards.
@@ -175,6 +185,48 @@ std::optional<std::string> RecordLinesReader::Table(std::string_view line) {
   return time + counts + values;
 }
 
+// "Step", "_step" of Weights & Biases; "run-1 - perf/step_time" is of a run's plot; TensorBoard's "Wall
+// time".
+bool RecordLinesReader::Head(std::string_view line) {
+  separator_ = SeparatorOf(line);
+  std::vector<std::string> cells = Cells(line, separator_);
+  if (cells.size() > kMostColumns) return false;
+  bool tracker = false;
+  for (std::string& name : cells) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+    const size_t run = name.rfind(" - ");
+    const bool plot = run != std::string::npos && !name.starts_with(" - ");
+    const bool bound = name.ends_with("__min") || name.ends_with("__max");
+    tracker = tracker || plot || bound || name == "_step" || name == "_runtime" || name == "wall time";
+    if (bound) name.clear();
+    if (plot && !bound) name.erase(0, run + 3);
+    if (name.starts_with('_')) name.erase(0, 1);
+  }
+  if (tracker && !cells.empty() && cells.front() == "") cells.front() = "index";
+  // Of several runs the first.
+  for (size_t i = 1; tracker && i < cells.size(); ++i)
+    if (std::find(cells.begin(), cells.begin() + static_cast<ptrdiff_t>(i), cells[i]) !=
+        cells.begin() + static_cast<ptrdiff_t>(i))
+      cells[i].clear();
+  const auto is_name = [&](const std::string& name) {
+    return name.empty() ? tracker : std::isalpha(static_cast<unsigned char>(name.front())) != 0;
+  };
+  const bool steps = std::ranges::any_of(cells, CountsSteps);
+  const bool times = std::ranges::any_of(cells, [](const std::string& name) {
+    return name.find("time") != std::string::npos || name.find("per_sec") != std::string::npos;
+  });
+  const bool values = std::ranges::any_of(
+      cells, [](const std::string& name) { return name.find("loss") != std::string::npos; });
+  const auto epoch = std::ranges::find(cells, "epoch");
+  of_tracker_ = tracker && steps && (times || values);
+  if ((!values && !of_tracker_) || !(steps || epoch != cells.end()) || !std::ranges::all_of(cells, is_name))
+    return false;
+  of_epochs_ = !steps;
+  if (of_epochs_) *epoch = "step";
+  names_ = std::move(cells);
+  return true;
+}
+
 std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
   if (auto row = OfEspnet(line)) return row;
   if (auto row = OfEpochObject(line)) {
@@ -183,44 +235,33 @@ std::optional<std::string> RecordLinesReader::AsPairs(std::string_view line) {
   }
   if (auto row = Table(line)) return row;
   if (!first_ && names_.empty()) return std::nullopt;
-  if (line.size() > kLongestRow || line.find(',') == std::string_view::npos) {
+  if (line.size() > kLongestRow ||
+      line.find(first_ ? SeparatorOf(line) : separator_) == std::string_view::npos) {
     first_ = first_ && Trim(line).empty();
     return std::nullopt;
   }
-  std::vector<std::string> cells = Cells(line);
   if (first_) {
     first_ = false;
-    for (std::string& name : cells)
-      std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
-    const auto is_name = [](const std::string& name) {
-      return !name.empty() && std::isalpha(static_cast<unsigned char>(name.front())) != 0;
-    };
-    const bool values = std::ranges::any_of(
-        cells, [](const std::string& name) { return name.find("loss") != std::string::npos; });
-    const bool steps = std::ranges::any_of(cells, CountsSteps);
-    const auto epoch = std::ranges::find(cells, "epoch");
-    if (cells.size() > kMostColumns || !values || !(steps || epoch != cells.end()) ||
-        !std::ranges::all_of(cells, is_name))
-      return std::nullopt;
-    of_epochs_ = !steps;
-    if (of_epochs_) *epoch = "step";
-    names_ = std::move(cells);
+    Head(line);
     return std::nullopt;
   }
+  std::vector<std::string> cells = Cells(line, separator_);
   if (cells.size() != names_.size()) return std::nullopt;
   // The number of the step first: a row may hold no more than that and the results of an evaluation.
   std::string counts, values, time;
   evaluated_ = false;
   for (size_t i = 0; i < cells.size(); ++i) {
     const std::string& cell = cells[i];
-    if (cell.empty()) continue;
+    if (cell.empty() || names_[i].empty() || names_[i] == "index") continue;
     if (cell.find(':') != std::string::npos)
       time = cell + " ";
     else if (!Number(cell) && !(IsNan(cell) && names_[i].find("loss") != std::string::npos))
       continue;
     else if (CountsSteps(names_[i]) || names_[i] == "epoch")
-      // Loggers of floating-point numbers write whole ones so, too.
-      counts += names_[i] + ": " + (cell.ends_with(".0") ? cell.substr(0, cell.size() - 2) : cell) + ", ";
+      // Loggers of floating-point numbers write whole ones so, too. A tracker's own count is of its calls.
+      counts.insert(
+          names_[i].ends_with("global_step") ? 0 : counts.size(),
+          names_[i] + ": " + (cell.ends_with(".0") ? cell.substr(0, cell.size() - 2) : cell) + ", ");
     else if (IsOfEvaluation(names_[i]))
       evaluated_ = true;
     else

@@ -37,6 +37,8 @@ const std::vector<Form>& Forms() {
       {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
       // Without a unit, in seconds.
       {kElapsed, "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+) *(?:[,;|)\\]]|$)"},
+      // "train 31.1s val 12.1s data 18.1s"
+      {kElapsed, "(?i)\\btrain(?:ing)?[ :=]{1,2}" NUMBER " *s(?:ec\\w*)?\\b"},
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
       // Of several times on a line, that of the epoch.
       {kElapsed, "(?i)\\b(?:epoch|total)[ _](?:time|duration)[ :=]{1,3}" NUMBER " *s(?:ec\\w*)?\\b"},
@@ -56,6 +58,7 @@ const std::vector<Form>& Forms() {
                                               {kClock, "\\[((?:\\d+:)?\\d+:\\d\\d)<"},
                                               {kReserved, "^\\s*\\d+/\\d+ +" NUMBER "G", 1e9}};
   static const std::vector<Form> forms = {
+      {"WeNet", "TRAIN Batch ", R"(\bTRAIN Batch (\d+)/(\d+) loss )", "es", 0, 0, false, any},
       {"nanoGPT",
        "dt: ",
        R"(\bstep +(\d+)(?:/(\d+))? *(?:\([\d.]+%\) *)?\| *loss)",
