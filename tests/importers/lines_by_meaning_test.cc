@@ -494,5 +494,45 @@ TEST(LinesByMeaning, WeNetByTheDatesOfItsLines) {
   ExpectRow(log, 3, 0.41);
 }
 
+TEST(LinesByMeaning, TheTimeOfAnEpochInBracketsAtItsEnd) {
+  const TrainingLog log = ByMeaning(test::LinesOf(1, 10, 1, [](int epoch) {
+    return fmt::format("Epoch {:2}: train loss 0.5, val loss 0.6, lr 1e-3 (1m 3s)", epoch);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectRow(log, 3, 63);
+}
+
+TEST(LinesByMeaning, ValuesOfAnEpochByTheirSigns) {
+  const TrainingLog log = ByMeaning(test::LinesOf(0, 9, 1, [](int epoch) {
+    return fmt::format(
+        "INFO:root:epoch={} train_loss=0.5 train_time=40.5 val_loss=0.6 val_time=15.5 data_time=21.5", epoch);
+  }));
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectRow(log, 3, 40.5);
+  EXPECT_EQ(log.evaluations, 10);
+  ASSERT_EQ(log.timers.size(), 10u);
+  EXPECT_NEAR(*log.timers[3].ns, 21.5e9, 1e6);
+}
+
+TEST(LinesByMeaning, EpochsAloneHaveATime) {
+  std::string text;
+  for (int epoch = 1; epoch <= 3; ++epoch) {
+    for (int batch = 0; batch < 400; batch += 100)
+      text += fmt::format("Epoch {} Batch {} Loss 1.25\n", epoch, batch);
+    text += fmt::format("Time taken for 1 epoch: {}.5 secs\n", 60 + epoch);
+  }
+  const TrainingLog log = ByMeaning(text);
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectRow(log, 1, 62.5);
+}
+
+TEST(LinesByMeaning, DtIsOfASingleStep) {
+  const TrainingLog log = ByMeaning(test::LinesOf(0, 200, 10, [](int step) {
+    return fmt::format("iter {}: loss 2.31, dt {}.25ms, tok/sec 105000.1, mfu 42.1%", step, 310 + step % 7);
+  }));
+  ExpectRow(log, 7, 0.31025);
+}
+
 }  // namespace
 }  // namespace dladvisor

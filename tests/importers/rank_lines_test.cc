@@ -40,6 +40,18 @@ TEST(RankLines, TheSlowestByWhatEachComputes) {
   }
 }
 
+TEST(RankLines, EpochsOfWhichEachRankTells) {
+  std::string text;
+  for (int epoch = 1; epoch <= 10; ++epoch)
+    for (int gpu = 0; gpu < 2; ++gpu)
+      text +=
+          fmt::format("[GPU{}] Epoch {} | Batchsize: 32 | Steps: 64 | Time: 8.{}s\n", gpu, epoch, 1 + gpu);
+  const TrainingLog log = ReadTrainingLog(text);
+  ASSERT_EQ(log.iterations.size(), 10u);
+  EXPECT_TRUE(log.of_epochs);
+  ExpectSeconds(log, 3, 8.2);
+}
+
 TEST(RankLines, ASingleRankTellsNothingOfOthers) {
   std::string text;
   for (int step = 1; step <= 20; ++step)

@@ -211,6 +211,8 @@ void TrainerReader::Record(std::string_view line) {
             Field(record, "'num_tokens': "),
             false};
   if (!loss.tokens) loss.tokens = Field(record, "'num_input_tokens_seen': ");
+  // Axolotl's, of each GPU.
+  if (!loss.tokens_per_second) loss.tokens_per_second = Field(record, "'tokens_per_second_per_gpu': ");
   loss.nan = !loss.loss && record.substr(0, kLoss.size() + 5).find("nan") != std::string_view::npos;
   losses_.try_emplace(step, loss);
   // What it prints of time besides the bar is of the same clock.

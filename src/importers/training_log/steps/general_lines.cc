@@ -27,24 +27,6 @@ constexpr double kMostlySince = 3;
 // Times between lines of steps, from which on they are no chance.
 constexpr size_t kLeastIntervals = 3;
 
-// "tokens_per_second_per_gpu", "train/samples_per_sec": of what `counted` matches.
-bool IsRateInWords(const std::string& name, const char* counted) {
-  if (name.find(" per s") == std::string::npos) return false;
-  return RE2::PartialMatch(name, std::string("(?:^| )") + counted +
-                                     " per s(?:ec(?:ond)?)?(?: (?:per|each) (?:gpu|device|rank))?$");
-}
-
-// "timestamp": 1717000000.123, seconds or milliseconds since 1970: between 2001 and 2033.
-std::optional<double> InstantOf(const Value& value) {
-  constexpr double kLeast = 1e9, kMost = 2e9, kMsOf = 1e3;
-  if (value.unit != Unit::kNone ||
-      !Ends(value.name, {"timestamp", "time", "ts", "wall time", "unix time", "created", "created at"}))
-    return std::nullopt;
-  if (value.number >= kLeast && value.number < kMost) return value.number;
-  if (value.number >= kLeast * kMsOf && value.number < kMost * kMsOf) return value.number / kMsOf;
-  return std::nullopt;
-}
-
 }  // namespace
 
 std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_view line) const {
@@ -118,6 +100,9 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
     } else if (step.step && unit == Unit::kSeconds && !value.whole &&
                Ends(name, {"step", "iter", "iteration", "batch"})) {
       // "Step 0040 | Loss 2.1 | Step 206.9ms", and not "Step: 1s9ms", of a bar's last batch.
+      if (number > 0) step.step_time = number * scale;
+    } else if (unit == Unit::kSeconds && scale < 1 && name == "dt") {
+      // Of the last step, as nanoGPT and what is built on it print it.
       if (number > 0) step.step_time = number * scale;
     } else if (unit == Unit::kNone && Ends(name, {"ms batch", "ms step", "ms iter", "ms it", "ms per step",
                                                   "ms per iter", "ms per iteration", "ms per batch"})) {
@@ -323,6 +308,28 @@ void GeneralLinesReader::TakeEpochs() {
   }
 }
 
+// Where lines count no total and tell nothing of time but what each epoch took.
+TrainingLog GeneralLinesReader::EpochsAlone() const {
+  constexpr size_t kLeastEpochs = 2;
+  TrainingLog log;
+  if (epochs_.size() < kLeastEpochs || std::ranges::any_of(steps_, [](const Step& line) {
+        return line.time || line.step_time || line.since_last || line.since_start || line.time_ns ||
+               line.samples_per_second || line.tokens_per_second;
+      }))
+    return log;
+  for (const Epoch& epoch : epochs_) {
+    TrainingIteration row;
+    row.iteration = static_cast<int64_t>(log.iterations.size()) + 1;
+    row.covers = 1;
+    row.elapsed_ns = epoch.seconds * kNsPerSecond;
+    row.loss = steps_[epoch.steps - 1].loss;
+    log.iterations.push_back(row);
+  }
+  log.program = kEpochs;
+  log.of_epochs = true;
+  return log;
+}
+
 // "total time: 0.67 s" of each step, and not since a start: then it would grow from line to line.
 void GeneralLinesReader::TakeTotalsOfSteps() {
   size_t told = 0, grow = 0;
@@ -350,6 +357,7 @@ TrainingLog GeneralLinesReader::Finish() {
   TakeElapsed();
   TakeIntervals();
   TakeEpochs();
+  if (TrainingLog epochs = EpochsAlone(); !epochs.empty()) return epochs;
   // Where most lines of steps have a result of a validation, it tells no line from another.
   if (2 * in_steps_ > steps_.size()) events_.clear();
   Meaning meaning = MeaningOfTime(steps_, epochs_);

@@ -49,6 +49,7 @@ class GeneralLinesReader {
   void TakeElapsed();
   void TakeIntervals();
   void TakeEpochs();
+  TrainingLog EpochsAlone() const;
   std::optional<Step> Read(std::string_view line) const;
 
   std::vector<Step> steps_;

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -107,7 +108,13 @@ TrainingLog RankLinesReader::Finish() const {
         kNsPerSecond;
     log.iterations.push_back(row);
   }
-  log.program = kStepsAlone;
+  // "Epoch 3 | Steps: 64 | Time 7.41 s": how many an epoch has.
+  const auto same = [&](const auto& step) {
+    return step.first / kStepsOfEpoch > 0 &&
+           step.first % kStepsOfEpoch == steps_.rbegin()->first % kStepsOfEpoch;
+  };
+  log.of_epochs = std::ranges::all_of(std::next(steps_.begin()), steps_.end(), same);
+  log.program = log.of_epochs ? kEpochs : kStepsAlone;
   return log;
 }
 

@@ -35,8 +35,11 @@ const std::vector<Form>& Forms() {
       {kElapsed, "(?i)\\btime *[:=]? *(\\d+\\.\\d+)\\s*(?:[,;|)\\]]|$)"},
       {kElapsed, "[|,;] *(\\d+(?:\\.\\d+)?) ?s(?:ec\\w*)?\\s*[|]?\\s*$"},
       {kElapsed, "(?i)\\bepoch:? *\\d+(?: */ *\\d+)? *[\\[(] *" NUMBER " *s *[\\])]"},
+      {kElapsed, "\\( *" NUMBER " *s(?:ec\\w*)? *\\) *$"},
       // Without a unit, in seconds.
-      {kElapsed, "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+) *(?:[,;|)\\]]|$)"},
+      {kElapsed,
+       "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+)(?: *(?:[,;|)\\]]|$)| "
+       "+[a-z]\\w*=)"},
       // "train 31.1s val 12.1s data 18.1s"
       {kElapsed, "(?i)\\btrain(?:ing)?[ :=]{1,2}" NUMBER " *s(?:ec\\w*)?\\b"},
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
@@ -51,6 +54,7 @@ const std::vector<Form>& Forms() {
        ",;|)]|$)"},
       {kInput,
        "(?i)\\bdata(?:[ _-]?load(?:ing|er)?)?(?:[ _]+(?:time|wait))?[ :=]{1,3}" NUMBER " *s(?:ec\\w*)?\\b"},
+      {kInput, "(?i)\\bdata(?:_load(?:ing|er)?)?_time=(\\d+\\.\\d+)(?:[^\\d\\w.]|$)"},
       {kLoss, "(?i)\\bloss\\w*[:=]? *" NUMBER}};
 #undef EPOCH_TIME
   static const std::vector<FieldForm> yolo = {{kRate, NUMBER "it/s"},
@@ -503,6 +507,8 @@ const std::vector<Form>& Forms() {
       // the lines.
       {kEpochs, "poch", R"((?i)\bepoch *:? *[\[(]?#?(\d+)\b(?: *(?:/|of) *\d+)?)", "t", kEither, 1, false,
        epoch, "per epoch"},
+      // "INFO:root:epoch=3 train_loss=0.5 train_time=40.1 val_time=15.2"
+      {kEpochs, "poch=", R"((?i)\bepoch=(\d+)(?:[^\d.]|$))", "t", kEither, 1, false, epoch, "step"},
   };
   return forms;
 }

@@ -65,4 +65,20 @@ bool LosesItself(std::string_view line) {
   return false;
 }
 
+bool IsRateInWords(const std::string& name, const char* counted) {
+  if (name.find(" per s") == std::string::npos) return false;
+  return RE2::PartialMatch(name, std::string("(?:^| )") + counted +
+                                     " per s(?:ec(?:ond)?)?(?: (?:per|each) (?:gpu|device|rank))?$");
+}
+
+std::optional<double> InstantOf(const Value& value) {
+  constexpr double kLeast = 1e9, kMost = 2e9, kMsOf = 1e3;
+  if (value.unit != Unit::kNone ||
+      !Ends(value.name, {"timestamp", "time", "ts", "wall time", "unix time", "created", "created at"}))
+    return std::nullopt;
+  if (value.number >= kLeast && value.number < kMost) return value.number;
+  if (value.number >= kLeast * kMsOf && value.number < kMost * kMsOf) return value.number / kMsOf;
+  return std::nullopt;
+}
+
 }  // namespace dladvisor::training_log

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "src/importers/training_log/lines/line_values.h"
@@ -24,6 +26,12 @@ bool IsEpoch(const Value& value);
 
 // A line of an evaluation names it before its step.
 bool NamesEvaluation(std::string_view line);
+
+// "tokens_per_second_per_gpu", "train/samples_per_sec": of what the regular expression `counted` matches.
+bool IsRateInWords(const std::string& name, const char* counted);
+
+// "timestamp": 1717000000.123, seconds or milliseconds since 1970: between 2001 and 2033, in seconds.
+std::optional<double> InstantOf(const Value& value);
 
 // "loss: nan" or "L=nan", of the training.
 bool LosesItself(std::string_view line);
