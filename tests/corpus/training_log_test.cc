@@ -62,7 +62,7 @@ TEST(TrainingLogCorpus, EveryLogGivesAReportOrAReason) {
       const Profile profile = LoadProfile(file, {});
       const test::WrittenReport read = test::WriteReport(profile);
       if (read.text.find("A training log of ") == std::string::npos) {  // a benchmark beside the trainings
-        EXPECT_THAT(read.text, HasSubstr("The output of a program, not a trace"));
+        EXPECT_THAT(read.text, HasSubstr("The output of a benchmark of collectives, not a trace"));
         EXPECT_EQ(Search(test::ReadFile(file)).iterations, 0);
         continue;
       }
