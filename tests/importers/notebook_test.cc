@@ -37,6 +37,16 @@ TEST(Notebook, WhatACellPrints) {
   ExpectSeconds(log, 3, 42.5);
 }
 
+TEST(Notebook, OfColabWithItsCellsBehindALongHead) {
+  const std::string text =
+      LinesOf(1, 6, 1, [](int epoch) { return fmt::format("Epoch {}/6, Loss: 0.365, Time: 42.50s", epoch); });
+  std::string notebook = NotebookOf(json::array({Stream(text)}));
+  notebook.replace(
+      0, 1,
+      R"({"nbformat":4,"nbformat_minor":0,"metadata":{"widgets":")" + std::string(1'000'000, 'x') + R"("},)");
+  EXPECT_EQ(ReadTrainingLog(notebook).iterations.size(), 6u);
+}
+
 TEST(Notebook, AnErrorEndsTheTraining) {
   const std::string text =
       LinesOf(1, 6, 1, [](int epoch) { return fmt::format("Epoch {}, Loss: 0.5, Time: 42.5s", epoch); });

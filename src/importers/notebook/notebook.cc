@@ -115,9 +115,10 @@ constinit const Importer kNotebookImporter = {
           const std::string_view head = input.head();
           if (head.starts_with("[{") && head.substr(0, 200).find("\"stream_name\"") != std::string_view::npos)
             return Importer::Fit::kYes;
-          return head.starts_with('{') && head.find("\"cells\"") != std::string_view::npos &&
-                         (head.find("\"cell_type\"") != std::string_view::npos ||
-                          head.find("\"nbformat\"") != std::string_view::npos)
+          // Colab writes the format first, and cells behind its metadata.
+          const bool of_cells = head.find("\"cells\"") != std::string_view::npos &&
+                                head.find("\"cell_type\"") != std::string_view::npos;
+          return head.starts_with('{') && (of_cells || head.find("\"nbformat\"") != std::string_view::npos)
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },
