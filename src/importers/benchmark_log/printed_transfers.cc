@@ -7,7 +7,6 @@
 #include <array>
 #include <string>
 
-
 namespace dladvisor::benchmark_log {
 namespace {
 
