@@ -233,7 +233,8 @@ size_t WarmupOf(const std::vector<Ns>& lengths) {
 }
 
 TEST(StepDetection, RangesOfOneNameThatSaysStepAreSteps) {
-  for (const char* name : {"train_step", "Model.training_step", "iteration", "STEP", "trainer:train_batch"}) {
+  for (const char* name : {"train_step", "Model.training_step", "iteration", "STEP", "trainer:train_batch",
+                           "timestep", "decode_step", "md_step"}) {
     TraceBuilder b;
     for (int i = 0; i < 4; ++i) {
       b.Range(100 * i, 100 * i + 90, name);
@@ -244,7 +245,7 @@ TEST(StepDetection, RangesOfOneNameThatSaysStepAreSteps) {
     EXPECT_EQ(context.steps.by_rank[0].second.size(), 4u);
     EXPECT_EQ(context.steps.range_pattern, name);
   }
-  for (const char* name : {"Optimizer.step", "scheduler.step", "forward", "steps"}) {
+  for (const char* name : {"Optimizer.step", "scheduler.step", "forward", "steps", "substep"}) {
     TraceBuilder b;
     for (int i = 0; i < 4; ++i) {
       b.Range(100 * i, 100 * i + 90, name);
@@ -470,6 +471,44 @@ TEST(StepDetection, AProfilerStartedAgainNumbersAnew) {
   const std::vector<Step> steps = StepsOf(b);
   ASSERT_EQ(steps.size(), 6u);
   EXPECT_EQ(steps[5].number, 5);
+}
+
+// Ranges around `layers` sequences of nine kernels each; the host waits at the end of each range.
+TraceBuilder Marked(const char* name, int rounds, int layers, bool waits) {
+  TraceBuilder b;
+  const int kernels = 9 * layers;
+  for (int r = 0; r < rounds; ++r) {
+    const Ns begin = 10'000 * r;
+    b.Range(begin, begin + 9'000, name);
+    for (int i = 0; i < kernels; ++i)
+      b.Launch(begin + 20 * i + 5, begin + 20 * i + 10, begin + 20 * i + 20, "k" + std::to_string(i % 9));
+    if (waits) b.Api(begin + 8'000, begin + 8'500, "cudaStreamSynchronize", 0);
+  }
+  return b;
+}
+
+TEST(StepDetection, RangesAroundAllThatRepeatsAreSteps) {
+  const TraceBuilder passes = Marked("execute_model", 6, 12, true);
+  EXPECT_EQ(Pattern(passes), "execute_model");
+  EXPECT_EQ(StepsOf(passes).size(), 6u) << "layers are parts of them";
+  EXPECT_EQ(StepsOf(Marked("execute_model", 6, 12, false)).size(), 72u) << "nothing says which are the steps";
+  EXPECT_EQ(StepsOf(Marked("train_epoch", 6, 12, true)).size(), 72u);
+  EXPECT_EQ(StepsOf(Marked("execute_model", 4, 12, true)).size(), 48u);
+  EXPECT_EQ(StepsOf(Marked("frames", 6, 1, true)).size(), 6u);
+}
+
+TEST(StepDetection, RangesThatCountWhatTheyWorkOnAreSteps) {
+  for (const auto& [name, found] : {std::pair("frame ", true), std::pair("layer ", false)}) {
+    TraceBuilder b;
+    for (int i = 0; i < 6; ++i) {
+      b.Range(100 * i, 100 * i + 90, name + std::to_string(i));
+      for (int k = 0; k <= i; ++k)
+        b.Launch(100 * i + 10 * k, 100 * i + 10 * k + 4, 100 * i + 10 * k + 9, "k" + std::to_string(k * k));
+      b.Launch(100 * i + 70, 100 * i + 75, 100 * i + 80, "last");
+    }
+    EXPECT_EQ(StepsOf(b).size(), found ? 6u : 0u) << name;
+    EXPECT_EQ(Pattern(b), found ? "frame #" : "");
+  }
 }
 
 }  // namespace

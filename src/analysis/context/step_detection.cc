@@ -21,6 +21,7 @@
 #include "src/analysis/context/markers.h"
 #include "src/analysis/context/passes.h"
 #include "src/analysis/context/program_phase.h"
+#include "src/analysis/context/range_rounds.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/context/serving_step.h"
 #include "src/analysis/context/token_passes.h"
@@ -32,7 +33,8 @@ namespace {
 // A range that is a step by its whole name, in some loop: train_step, Model.training_step, iteration; not
 // Optimizer.step or scheduler.step, which are parts of one.
 constexpr const char* kUnnumberedStep =
-    R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter)";
+    R"((?i)(?:.*[^a-z])?train(?:ing)?[_ ]?(?:step|iteration|iter|batch)|step|iteration|iter|)"
+    R"((?:.*[^a-z])?(?:time|sim(?:ulation)?|md|decod(?:e|ing)|generat(?:e|ion)|infer(?:ence)?|denois(?:e|ing))[_ ]?(?:step|iteration|iter))";
 
 constexpr const char* kKernelSequence = "kernel sequence";
 
@@ -60,6 +62,10 @@ constexpr size_t kLeastRanges = 3;
 // Chosen ranges that launch less than this share of the GPU time between the first and the last are parts of
 // steps.
 constexpr double kLeastShareOfWork = 0.1;
+
+// Rounds that ranges mark launch at least this share of it, and so many kernels and copies each.
+constexpr double kLeastShareMarked = 0.8;
+constexpr size_t kLeastOperations = 2;
 
 class StepFinder {
  public:
@@ -90,6 +96,8 @@ class StepFinder {
                                  launches_);
       if (!steps.by_rank.empty()) steps.source = kKernelSequence;
     }
+    if (options_.step_range.empty() && (steps.by_rank.empty() || steps.source == kKernelSequence))
+      FromRounds(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromUpdates(steps);
     if (steps.by_rank.empty() && options_.step_range.empty()) FromTokens(steps);
     std::string found;
@@ -295,6 +303,43 @@ class StepFinder {
       if (list.empty()) continue;
       steps.source = "passes";
       steps.by_rank.emplace_back(rank, std::move(list));
+    }
+  }
+
+  // Rounds that ranges mark, whatever their name, in place of sequences of kernels of which several are in
+  // each: what the host waits for as a whole is the step.
+  void FromRounds(Steps& steps) const {
+    struct Found {
+      const RangeRounds* rounds;
+      double share;
+      std::vector<Step> list;
+    };
+    const std::vector<RangeRounds> all = FindRangeRounds(trace_, texts_);
+    std::map<int64_t, Found> best;  // by rank
+    for (const RangeRounds& rounds : all) {
+      const uint32_t process = trace_.threads[rounds.thread].process;
+      const int64_t rank = process == kNoIndex ? -1 : ranks_.of_process[process];
+      if (rank < 0 || !std::ranges::all_of(rounds.ranges, [&](const StepRange& range) {
+            return Counts(rounds.thread, range.time.start);
+          }))
+        continue;
+      const double share = ShareOfWork(rank, rounds.ranges, false);
+      if (share < kLeastShareMarked || (best.contains(rank) && best.at(rank).share >= share)) continue;
+      std::vector<Step> list = Partition(rank, rounds.ranges);
+      if (std::ranges::any_of(list, [](const Step& step) { return step.operations < kLeastOperations; }))
+        continue;
+      best.insert_or_assign(rank, Found{&rounds, share, std::move(list)});
+    }
+    if (best.empty()) return;
+    for (const auto& [rank, sequences] : steps.by_rank) {
+      const auto found = best.find(rank);
+      if (found == best.end() || !HoldSeveral(*found->second.rounds, sequences.size(), trace_)) return;
+    }
+    steps.by_rank.clear();
+    for (auto& [rank, found] : best) {
+      steps.source = "ranges";
+      if (steps.range_pattern.empty()) steps.range_pattern = found.rounds->pattern;
+      steps.by_rank.emplace_back(rank, std::move(found.list));
     }
   }
 

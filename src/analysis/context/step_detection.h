@@ -8,8 +8,9 @@
 //     enough, else the numbered range with the most instances on one thread (`iteration 7`,
 //     `epoch1_step2003-...`; of equally many the longest): at least two, with rising numbers, not
 //     overlapping, each closed by the program (the profiler's are numbered anew where it was started again);
-//     where there are none, those of one name that says step (`train_step`, `iteration`), at least three. A
-//     step's work is what was launched within its range, over all threads of the process.
+//     where there are none, those of one name that says step (`train_step`, `iteration`, `timestep`,
+//     `decode_step`), at least three. A step's work is what was launched within its range, over all threads
+//     of the process.
 //  2. else, where the program names its passes (`forward pass`, `backward pass`, `optimizer step`), the time
 //  from
 //     one forward pass to the next after a backward pass (after an update, where these are named, so that
@@ -29,6 +30,10 @@
 //     their kernels (sweeps in alternating directions) is two steps. Where no names repeat, all matrix
 //     products are one name, and variants of other kernels too: libraries choose by sizes, which may grow
 //     with each token that is generated.
+//     In place of a sequence, and where there is none, ranges of one name, or of one that counts what it
+//     works on (`infer`, `frame 12`), that enclose all that repeats (range_rounds.h) and launch four fifths
+//     of the GPU time: of a sequence several are in each, and the host waits once a range and not once a
+//     sequence.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three
