@@ -184,7 +184,7 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
     if (part < kLeastNs) part = 0;
     granted = std::max(granted.value_or(0), part);
     if (!counts) continue;
-    if (is_work)
+    if (!is_loss)
       account.beside_work = std::max(account.beside_work, std::min(part, saves.limit_ns.value_or(0)));
     // What a claim on all buckets gives only without the losses is work, or all of it where nobody knows.
     std::vector<std::string> work;
@@ -195,7 +195,17 @@ void Grant(Finding& finding, std::vector<Account>& accounts, const Ledger& ledge
         std::min(std::max(0.0, part - saves.limit_ns.value_or(0)), SumOf(account.left, work).value_or(0));
     const double low_share = part > 0 ? std::min(saves.low_ns.value_or(0), part) / part : 0;
     if (behind > 0) Take(account, work, behind, low_share * behind);
-    Take(account, buckets, part - behind, low_share * (part - behind));
+    double rest = part - behind;
+    // What it saves as long as losses stay is of these first.
+    if (!work.empty() && saves.limit_ns) {
+      std::vector<std::string> losses;
+      std::ranges::copy_if(buckets, std::back_inserter(losses),
+                           [&](const std::string& bucket) { return !IsWork(ledger, bucket); });
+      const double lost = std::min(rest, SumOf(account.left, losses).value_or(0));
+      if (lost > 0) Take(account, losses, lost, low_share * lost);
+      rest -= lost;
+    }
+    if (rest > 0) Take(account, buckets, rest, low_share * rest);
     account.total_left -= part;
     if (waits) account.loss_left -= part;
   }

@@ -212,6 +212,7 @@ TEST(Savings, OfWorkThatTakesALossWithItAreWhatGoesWithIt) {
   EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").second, 300);
   EXPECT_EQ(saves("{from: serving, high: '700', now: '5'}").first.now_ns, 20) << "less than without it";
   EXPECT_EQ(saves("{from: serving, high: '700'}").second, 20);
+  EXPECT_EQ(saves("{from: step, high: '300', now: '300'}").second, 300) << "of all, while the losses stay";
   ledger.work_limit = ledger.work_as_recorded = "";
   EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").first.now_ns, std::nullopt)
       << "nothing limits it";
