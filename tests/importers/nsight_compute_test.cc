@@ -288,5 +288,50 @@ TEST(NsightCompute, OutputWithoutKernelsSaysWhatToDo) {
               HasSubstr("ncu --query-metrics"));
 }
 
+constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";
+
+TEST(NsightCompute, TheSummaryOfItsWindowIsReadWithoutWhatItComparesWith) {
+  const auto tables = TablesOf(
+      std::string(kByteOrderMark) +
+      "ID,Estimated Speedup [%],Function Name,Demangled Name,Duration [ms],Runtime Improvement [ms],Compute "
+      "Throughput [%],Memory Throughput [%],# Registers [register/thread],Grid Size,Block Size [block]\n"
+      "0,80.00,encode,encode..const..,0.00,0.00,1.97,15.64,26,\"    8,    1,    1\",\"  512,    1,    1\"\n"
+      "1,0.00,matmul,matmul..const..,0.35 (+11878.43%),0.00,11.11 (+462.51%),49.93 (+219.25%),48  "
+      "(+84.62%),\"  256,  144,    1\",\"   16,   16,    1\"\n"
+      "2,0.00,matmul,matmul..const..,0.25 (+178.43%),0.00,11.00,49.90,48,\"  128,  144,    1\",\"   16,   "
+      "16,  "
+      "  1\"\n");
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_EQ(tables[0].rows[1].name, "matmul");
+  EXPECT_EQ(tables[0].rows[1].calls, 2);
+  EXPECT_NEAR(tables[0].rows[1].total_ns, 600'000, 1e-3);
+  const KernelMeasurement& longest = tables[0].kernels[1];
+  EXPECT_THAT(longest.compute_share, Near(0.1111));
+  EXPECT_THAT(longest.memory_share, Near(0.4993));
+  EXPECT_THAT(longest.grid_blocks, Near(256 * 144));
+  EXPECT_THAT(longest.block_threads, Near(256));
+  EXPECT_THAT(longest.registers, Near(48));
+}
+
+TEST(NsightCompute, RowsBehindAByteOrderMarkAreOfTheLaunchThatTheySay) {
+  const auto tables = TablesOf(
+      std::string(kByteOrderMark) +
+      "ID,Process ID,Process Name,Host Name,Kernel Name,Kernel Time,Context,Stream,Section Name,Metric "
+      "Name,Metric Unit,Metric Value\n"
+      "0,9,app,127.0.0.1,f,2020-Oct-25 20:27:10,1,15,Command line profiler "
+      "metrics,sm__cycles_elapsed.avg,cycle,800\n"
+      "0,9,app,127.0.0.1,f,2020-Oct-25 20:27:10,1,15,Command line profiler "
+      "metrics,sm__cycles_elapsed.avg.per_second,cycle/second,1000000000\n"
+      "0,9,app,127.0.0.1,f,2020-Oct-25 20:27:10,1,15,GPU Speed Of Light,Elapsed Cycles,cycle,1000\n"
+      "0,9,app,127.0.0.1,f,2020-Oct-25 20:27:10,1,15,GPU Speed Of Light,SM Active Cycles,cycle,600\n"
+      "0,9,app,127.0.0.1,f,2020-Oct-25 20:27:10,1,15,GPU Speed Of Light,Duration,nsecond,900\n");
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows.size(), 1u);
+  EXPECT_EQ(tables[0].rows[0].calls, 1);
+  EXPECT_EQ(tables[0].rows[0].total_ns, 900);
+  EXPECT_THAT(tables[0].kernels[0].multiprocessor_share, Near(0.75));
+}
+
 }  // namespace
 }  // namespace dladvisor

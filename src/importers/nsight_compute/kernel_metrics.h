@@ -14,6 +14,7 @@ enum class Metric : uint8_t {
   kDuration,
   kCycles,
   kFrequency,
+  kActiveCycles,
   kCompute,
   kMemory,
   kDram,

@@ -86,6 +86,10 @@ KernelMeasurement MeasurementOf(const Launch& launch, bool comma_is_point) {
   kernel.dram_share = values.Share(Metric::kDram);
   kernel.l1_share = values.Share(Metric::kL1);
   kernel.l2_share = values.Share(Metric::kL2);
+  // Those of one multiprocessor on average, of the longest clock there is.
+  const auto active = values.Of(Metric::kActiveCycles), elapsed = values.Of(Metric::kCycles);
+  if (active && elapsed && *elapsed > 0 && *active <= 1.05 * *elapsed)
+    kernel.multiprocessor_share = std::min(*active / *elapsed, 1.0);
   for (const ProfilerMessage& message : launch.messages) TakeMessage(message, kernel);
   return kernel;
 }

@@ -59,6 +59,17 @@ std::vector<std::string> CsvCells(std::string_view line) {
   return cells;
 }
 
+// "Duration [us]": the unit goes from the header to its own list.
+void TakeUnits(std::vector<std::string>& header, std::vector<std::string>& units) {
+  units.assign(header.size(), "");
+  for (size_t i = 0; i < header.size(); ++i) {
+    const size_t begin = header[i].rfind(" [");
+    if (begin == std::string::npos || !header[i].ends_with(']')) continue;
+    units[i] = header[i].substr(begin + 2, header[i].size() - begin - 3);
+    header[i].resize(begin);
+  }
+}
+
 int64_t CountOf(std::string_view text) {
   int64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
@@ -69,6 +80,8 @@ int64_t CountOf(std::string_view text) {
 }  // namespace
 
 bool MeasuredLinesReader::Line(std::string_view line) {
+  if (constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; line.starts_with(kByteOrderMark))
+    line.remove_prefix(kByteOrderMark.size());
   if (csv_ && TakeCsvRow(line)) return true;
   if (TakeNote(line) || TakeHeader(line) || TakeCsvHeader(line)) return true;
   return open_ && !csv_ && TakeLineOfKernel(line);
@@ -170,20 +183,26 @@ void MeasuredLinesReader::TakeMetric(std::string_view name, std::string_view uni
 }
 
 bool MeasuredLinesReader::TakeCsvHeader(std::string_view line) {
-  if (line.find("Kernel Name") == line.npos || line.find(',') == line.npos) return false;
+  const bool of_window = line.find("Function Name") != line.npos;
+  if ((line.find("Kernel Name") == line.npos && !of_window) || line.find(',') == line.npos) return false;
   Csv csv;
   csv.header = CsvCells(line);
+  if (of_window) TakeUnits(csv.header, csv.units);
   const auto column = [&](std::string_view name) -> std::optional<size_t> {
     const auto found = std::ranges::find(csv.header, name);
     return found == csv.header.end() ? std::nullopt : std::optional<size_t>(found - csv.header.begin());
   };
   csv.kernel = column("Kernel Name");
+  csv.of_window = !csv.kernel && column("Function Name") && (column("Duration") || column("Cycles")) &&
+                  (column("Compute Throughput") || column("Grid Size"));
+  if (csv.of_window) csv.kernel = column("Function Name");
   csv.name = column("Metric Name");
   csv.value = column("Metric Value") ? column("Metric Value") : column("Average");
   csv.unit = column("Metric Unit");
-  csv.wide = !csv.name && std::ranges::any_of(csv.header, [](const std::string& cell) {
-    return cell.find("__") != cell.npos && cell.find(' ') == cell.npos;
-  });
+  csv.has_units = csv.of_window;
+  csv.wide = csv.of_window || (!csv.name && std::ranges::any_of(csv.header, [](const std::string& cell) {
+               return cell.find("__") != cell.npos && cell.find(' ') == cell.npos;
+             }));
   if (!csv.kernel || (!csv.wide && (!csv.name || !csv.value))) return false;
   csv.id = column("ID");
   csv.process_id = column("Process ID");
@@ -242,6 +261,15 @@ void MeasuredLinesReader::TakeCells(const std::vector<std::string>& cells) {
     launch.block = sizes(cell(csv_->block));
     launch.count = csv_->invocations ? CountOf(cell(csv_->invocations)) : 1;
     BeginLaunch(std::move(launch));
+  }
+  if (csv_->of_window) {
+    // Behind a value may stand what it is of another launch: "0.35 (+11878.43%)".
+    for (size_t i = 0; i < cells.size(); ++i)
+      if (i != csv_->grid && i != csv_->block && i != csv_->kernel) {
+        const std::string_view value = Trim(cells[i]);
+        TakeMetric(csv_->header[i], csv_->units[i], value.substr(0, value.find(' ')));
+      }
+    return;
   }
   if (csv_->wide) {
     for (size_t i = 0; i < cells.size(); ++i)

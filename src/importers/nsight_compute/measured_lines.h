@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What Nsight Compute prints of the kernels that it measured, alone or behind what the program prints: its
-// pages of details and of raw metrics, as text and as CSV, of versions from 2020 on.
+// pages of details and of raw metrics, as text and as CSV, of versions from 2020 on, and the page of summary
+// as its window exports it.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +39,7 @@ class MeasuredLinesReader {
         rule_type, rule_text, speedup_type, speedup;
     std::string last_id;
     bool wide = false, has_units = false;
+    bool of_window = false;  // with the units in the header
   };
 
   bool TakeNote(std::string_view line);
