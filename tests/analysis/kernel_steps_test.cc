@@ -101,6 +101,24 @@ TEST(KernelSteps, ALoopOfOneKernelHasARoundForEach) {
   EXPECT_TRUE(StepsOf(brief).empty()) << "a test";
 }
 
+TEST(KernelSteps, KernelsBetweenPausesThatRecurAreARound) {
+  const auto loop = [](int rounds, int kernels, int odd) {
+    TraceBuilder b;
+    Ns t = 0;
+    for (int r = 0; r < rounds; ++r) {
+      for (int i = 0; i < kernels + (r == odd); ++i, t += 3'100'000)
+        b.Launch(t, t + 10, t + 3'000'000, "sweep");
+      t += 2'000'000;  // writes what it has
+    }
+    return b;
+  };
+  const std::vector<Step> steps = StepsOf(loop(8, 4, -1));
+  ASSERT_EQ(steps.size(), 8u);
+  EXPECT_EQ(steps[1].operations, 4u);
+  EXPECT_EQ(StepsOf(loop(8, 4, 3)).size(), 33u) << "rounds that differ";
+  EXPECT_EQ(StepsOf(loop(3, 8, -1)).size(), 24u) << "too few";
+}
+
 TEST(KernelSteps, AddUpToMoreThanTimesHold) {
   constexpr Ns kLength = 800'000'000'000'000'000;
   TraceBuilder b;

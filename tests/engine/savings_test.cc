@@ -212,10 +212,22 @@ TEST(Savings, OfWorkThatTakesALossWithItAreWhatGoesWithIt) {
   EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").second, 300);
   EXPECT_EQ(saves("{from: serving, high: '700', now: '5'}").first.now_ns, 20) << "less than without it";
   EXPECT_EQ(saves("{from: serving, high: '700'}").second, 20);
-  EXPECT_EQ(saves("{from: step, high: '300', now: '300'}").second, 300) << "of all, while the losses stay";
   ledger.work_limit = ledger.work_as_recorded = "";
   EXPECT_EQ(saves("{from: serving, high: '700', now: '300'}").first.now_ns, std::nullopt)
       << "nothing limits it";
+}
+
+TEST(Savings, OfAllBucketsTakeLossesFirstAndKeepWhatWorkSavesBesideThem) {
+  Ledger ledger = Hours();
+  ledger.work = {"serving"};
+  ledger.work_limit = ledger.work_as_recorded = "SELECT 2 AS shop, 20";
+  ShopHours shop;
+  shop.Rule("a", "{from: step, high: '300', now: '300'}",
+            "for: {sql: SELECT shop FROM shop WHERE shop = 2, key: [shop]}\n");
+  const Advice advice = shop.Infer(ledger);
+  ASSERT_EQ(advice.savings.size(), 2u);
+  EXPECT_EQ(advice.savings[0].high_ns, 200) << "all that is lost";
+  EXPECT_EQ(advice.savings[1].high_ns, 100);
 }
 
 TEST(Savings, RankByTwiceWhatIsSure) {

@@ -30,7 +30,9 @@ constexpr size_t kManyOfOneKernel = 20;
 constexpr Ns kMostOfKernel = 2;  // times the kernel, from one start to the next
 constexpr Ns kLeastOfOneKernel = 50'000'000, kLeastWork = 1'000'000;  // in all; of one, a piece being less
 constexpr double kAlike = 0.5, kLeastAlike = 0.9;  // off the median by no more; share of the rounds
-constexpr double kLeastOfAll = 0.6;                // of the time in which the device works or is copied to
+// A pause between such rounds lasts so many times as long as usual, and a tenth of the kernel.
+constexpr Ns kPauseOverUsual = 4, kKernelsOverPause = 10;
+constexpr double kLeastOfAll = 0.6;  // of the time in which the device works or is copied to
 
 class KernelStepFinder {
  public:
@@ -46,12 +48,14 @@ class KernelStepFinder {
       std::vector<uint32_t> names;
       for (const uint32_t kernel : work_[g].kernels) names.push_back(trace_.kernels.name[kernel]);
       auto period = FindPeriod(names);
+      bool of_one_kernel = false;
       if (!period && trace_.ranges.size() == 0) {
         period = FindPeriod(names, kRounds);
         if (period && !TakeMostTime(g, *period)) period.reset();
         if (!period) {
           period = FindPeriod(names, kOneKernel);
           if (period && !AreOneKernelAgainAndAgain(g, *period)) period.reset();
+          of_one_kernel = period.has_value();
         }
       }
       if (!period) period = FindPeriod(WithProductsAlike(g));
@@ -60,6 +64,7 @@ class KernelStepFinder {
         for (const uint32_t kernel : work_[g].kernels)
           short_names.push_back(trace_.kernels.short_name[kernel]);
         period = WithoutAlternation(short_names, *period);
+        if (of_one_kernel) period = BetweenPauses(g, *period);
       }
       if (!period || !MayBeSteps(g, period->first, period->count, period->period)) continue;
       std::vector<Step> list;
@@ -254,6 +259,34 @@ class KernelStepFinder {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::ranges::nth_element(values, middle);
     return *middle;
+  }
+
+  // Where each n-th of one kernel follows a pause, in which the host copies, allocates or writes, n of them
+  // are a round: all pauses being as far apart.
+  SequencePeriod BetweenPauses(size_t gpu, const SequencePeriod& one) const {
+    const std::vector<uint32_t>& kernels = work_[gpu].kernels;
+    const Kernels& k = trace_.kernels;
+    std::vector<Ns> before, lengths;  // of each but the first, the time since the one before
+    for (size_t n = 0; n < one.count; ++n) {
+      const uint32_t kernel = kernels[one.first + n];
+      lengths.push_back(k.end[kernel] - k.start[kernel]);
+      if (n > 0) before.push_back(std::max<Ns>(0, k.start[kernel] - k.end[kernels[one.first + n - 1]]));
+    }
+    const Ns least = std::max(kPauseOverUsual * Median(before), Median(lengths) / kKernelsOverPause);
+    std::vector<size_t> begins;  // of rounds
+    for (size_t n = 0; n < before.size(); ++n)
+      if (before[n] > least) begins.push_back(n + 1);
+    if (begins.size() < kOneKernel.repeats) return one;
+    const size_t every = begins[1] - begins[0];
+    for (size_t i = 1; i < begins.size(); ++i)
+      if (begins[i] - begins[i - 1] != every) return one;
+    const size_t skipped = begins[0] % every, count = (one.count - skipped) / every;
+    if (every < 2 || begins[0] > every || count < kOneKernel.repeats) return one;
+    SequencePeriod rounds = one;
+    rounds.first = one.first + skipped;
+    rounds.period = every;
+    rounds.count = count;
+    return rounds;
   }
 
   // Whether rounds of one kernel are those of a loop, as of a solver, and not pieces of one call that differ.

@@ -26,14 +26,13 @@
 //     80 % of the device's kernel time; and so are five and more of one kernel that are alike (grid, block,
 //     and time within a half of the median for 90 % of them), and span 60 % of the device's work with its
 //     copies: a millisecond each and 50 ms in all, or twenty and more that take half of the time from one
-//     start to the next. A sequence of two halves that differ only in the order or the template arguments of
-//     their kernels (sweeps in alternating directions) is two steps. Where no names repeat, all matrix
-//     products are one name, and variants of other kernels too: libraries choose by sizes, which may grow
-//     with each token that is generated.
-//     In place of a sequence, and where there is none, ranges of one name, or of one that counts what it
-//     works on (`infer`, `frame 12`), that enclose all that repeats (range_rounds.h) and launch four fifths
-//     of the GPU time: of a sequence several are in each, and the host waits once a range and not once a
-//     sequence.
+//     start to the next; where each n-th of them follows a pause, n are a round. A sequence of two halves
+//     that differ only in the order or the template arguments of their kernels (sweeps in alternating
+//     directions) is two steps. Where no names repeat, all matrix products are one name, and variants of
+//     other kernels too: libraries choose by sizes, which may grow with each token that is generated. In
+//     place of a sequence, and where there is none, ranges of one name, or of one that counts what it works
+//     on (`infer`, `frame 12`), that enclose all that repeats (range_rounds.h) and launch four fifths of the
+//     GPU time: of a sequence several are in each, and the host waits once a range and not once a sequence.
 //  4. else the time between the ends of an optimizer's updates (`Optimizer.step#SGD.step`, or an op `step` of
 //     DLProf's markers), at least four, if four fifths of them launch about the same number of operations.
 //  5. else the passes of a language model that generates token after token (token_passes.h), at least three

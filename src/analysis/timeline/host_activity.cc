@@ -13,6 +13,7 @@ namespace dladvisor {
 namespace {
 
 constexpr double kMostOf = 0.8;
+constexpr double kHalfOf = 0.5;  // of a range, where nothing else is most of it
 // How far back an event is looked for among those that started before the middle of a stretch. What covers
 // most of a stretch has few events of its kind after its start, but other threads have theirs.
 constexpr uint32_t kMostSteps = 10'000;
@@ -23,10 +24,11 @@ struct Activity {
   NameId name = kNoName;
   Kind kind = Kind::kCall;
   Ns length = std::numeric_limits<Ns>::max();
+  double least = kMostOf;
 
   void Offer(NameId candidate, Kind of, Interval event, Interval stretch) {
     const Ns covered = std::min(event.end, stretch.end) - std::max(event.start, stretch.start);
-    if (static_cast<double>(covered) < kMostOf * static_cast<double>(stretch.length()) ||
+    if (static_cast<double>(covered) < least * static_cast<double>(stretch.length()) ||
         event.length() >= length)
       return;
     name = candidate;
@@ -79,15 +81,18 @@ std::vector<std::string> HostActivities(const Context& context, const std::vecto
   const Trace& trace = context.trace;
   std::vector<Activity> activities(stretches.size());
   OfferFrames(trace, stretches, activities);
-  for (size_t s = 0; s < stretches.size(); ++s) {
-    const ThreadTime& stretch = stretches[s];
-    if (stretch.thread == kNoIndex || stretch.time.length() <= 0) continue;
-    OfferLast(trace.ranges, stretch, [&](uint32_t range) {
+  const auto offer_ranges = [&](size_t s) {
+    OfferLast(trace.ranges, stretches[s], [&](uint32_t range) {
       for (; range != kNoIndex; range = context.attribution.range_parent[range])
         if (!trace.ranges.open[range] && trace.ranges.kind[range] != RangeKind::kMark)
           activities[s].Offer(trace.ranges.name[range], Kind::kRange,
-                              {trace.ranges.start[range], trace.ranges.end[range]}, stretch.time);
+                              {trace.ranges.start[range], trace.ranges.end[range]}, stretches[s].time);
     });
+  };
+  for (size_t s = 0; s < stretches.size(); ++s) {
+    const ThreadTime& stretch = stretches[s];
+    if (stretch.thread == kNoIndex || stretch.time.length() <= 0) continue;
+    offer_ranges(s);
     const auto offer_of = [&](const auto& events) {
       OfferLast(events, stretch, [&](uint32_t i) {
         activities[s].Offer(events.name[i], Kind::kCall, {events.start[i], events.end[i]}, stretch.time);
@@ -96,6 +101,9 @@ std::vector<std::string> HostActivities(const Context& context, const std::vecto
     offer_of(trace.api_calls);
     offer_of(trace.os_calls);
     offer_of(trace.mpi_calls);
+    if (activities[s].name != kNoName) continue;
+    activities[s].least = kHalfOf;
+    offer_ranges(s);
   }
   std::vector<std::string> names(stretches.size());
   for (size_t s = 0; s < stretches.size(); ++s) {
