@@ -25,8 +25,12 @@ struct TransferTest {
   std::string settings;  // that limit NCCL: "NCCL_P2P_DISABLE=1, ..."; "" for none
 };
 
-// A result of vLLM's or SGLang's bench_serving, of GenAI-Perf or AIPerf. Times are of one request.
+// A result of vLLM's or SGLang's bench_serving, of GenAI-Perf or AIPerf; of a program that sends requests
+// over HTTP to whatever answers them; or of an engine of language models that has all requests from the
+// start. Times are of one request.
 struct RequestBenchmark {
+  std::string program;   // whose result it is; "" for a client of a server of language models
+  bool served = true;    // a client asks a server
   int64_t requests = 0;  // 0 where it does not count them
   std::optional<int64_t> failed;
   std::optional<double> limit;  // of requests at once that the client sets
@@ -36,8 +40,9 @@ struct RequestBenchmark {
   std::optional<double> input_tokens, output_tokens;  // of all requests, of one where they are not counted
   std::optional<double> answered_per_s;               // requests
   std::optional<double> output_tokens_per_s;
-  std::optional<double> first_mean_ns, first_median_ns, first_p99_ns;  // until the first token
-  std::optional<double> token_mean_ns, token_median_ns;                // for each further token
+  std::optional<double> first_mean_ns, first_median_ns, first_p99_ns;        // until the first token
+  std::optional<double> token_mean_ns, token_median_ns;                      // for each further token
+  std::optional<double> latency_mean_ns, latency_median_ns, latency_p99_ns;  // of the whole
 };
 
 // A row of llama-bench: a model reads a prompt, generates tokens one after the other, or both.

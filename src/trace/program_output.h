@@ -68,6 +68,7 @@ struct ProgramOutput {
   std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
+  ProgramWait queue;              // of requests before a server works on them, in ns
   ProgramWait collection;         // of garbage, as Julia's @time prints
   bool collects_for_gpu = false;  // whether most of that is allocating the GPU's memory
   ProgramRequests requests;
@@ -88,7 +89,8 @@ struct ProgramOutput {
 
   // Whether it tells where time goes.
   bool timed() const {
-    return !parts.empty() || data.lines > 0 || communication.lines > 0 || collection.lines > 0;
+    return !parts.empty() || data.lines > 0 || communication.lines > 0 || queue.lines > 0 ||
+           collection.lines > 0;
   }
   bool measured() const {
     return !transfers.empty() || !benchmarks.empty() || !generations.empty() || !engines.empty() ||

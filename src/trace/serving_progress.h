@@ -39,6 +39,8 @@ struct ServingLog {
   double start_ns = 0;
   std::optional<double> weights_ns, download_ns, compile_ns, capture_ns;
   std::optional<double> build_ns;  // of kernels that a library compiles meanwhile, as AITER prints
+  // What the weights take of a GPU, as it says.
+  std::optional<double> weights_bytes;
   std::string last_stage;  // of a start that does not end, the part that it is in, "" where lines do not say
   int64_t untuned_shapes = 0;               // of matrix products for which a library finds no tuned kernel
   std::string error;                        // the exception that the engine died of, "" for none

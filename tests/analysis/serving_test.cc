@@ -48,7 +48,14 @@ TEST(Serving, CountsWhatRanBetweenTwoLines) {
   EXPECT_EQ(row.loaded_lines, 3);
   EXPECT_DOUBLE_EQ(*row.generated_tokens_per_second, 58);
   EXPECT_DOUBLE_EQ(*row.mean_running, 5.0 / 3);
-  EXPECT_EQ(RowOf({Sample(0, 0, 0, 40)}).most_running, 1);
+}
+
+TEST(Serving, HowManyRanBetweenLinesIsUnknownWhereNoLineHasOneThatRuns) {
+  const ServingRow row = RowOf({Sample(0, 0, 0, 0), Sample(0, 0, 0, 1.5), Sample(0, 0, 0, 12)});
+  EXPECT_EQ(row.loaded_lines, 2);
+  EXPECT_EQ(row.passed_lines, 2);
+  EXPECT_EQ(row.most_running, 0);
+  EXPECT_FALSE(row.mean_running);
 }
 
 TEST(Serving, AServerOfEmbeddingsReadsAndGeneratesNothing) {

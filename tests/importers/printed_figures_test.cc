@@ -109,9 +109,28 @@ TEST(PrintedFigures, AnswersOfTheSameLength) {
   const ProgramOutput output = ReadProgram(
       "Generated 256 tokens in 20.5 seconds (12.5 tokens/s)\nGenerated 128 tokens in 10.5 seconds (12.2 "
       "tokens/s)\n");
+  ASSERT_EQ(output.figures.size(), 2u);
+  EXPECT_EQ(output.figures[0].unit, "tokens/s");
+  EXPECT_DOUBLE_EQ(output.figures[0].least, 12.2);
+  EXPECT_EQ(output.figures[1].name, "Generated tokens");
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 31e9);
+}
+
+TEST(PrintedFigures, NamesThatEndWithTheirUnit) {
+  const ProgramOutput output = ReadProgram(
+      "10:00:01 INFO request done preprocess_ms=40.5 inference_ms=11.5 total_ms=55.5\n"
+      "10:00:02 INFO request done preprocess_ms=40.5 inference_ms=11.5 total_ms=55.5\n");
+  ASSERT_EQ(output.figures.size(), 3u);
+  EXPECT_EQ(output.figures[1].name, "preprocess");
+  EXPECT_DOUBLE_EQ(output.figures[1].sum, 81e6);
+}
+
+TEST(PrintedFigures, ALevelIsNoPartOfAName) {
+  const ProgramOutput output = ReadProgram(
+      "10:00:01 INFO decode: 110.5 ms, inference: 12.5 ms\n10:00:02 INFO decode: 110.5 ms, inference: 12.5 "
+      "ms\n");
   ASSERT_FALSE(output.figures.empty());
-  EXPECT_EQ(output.figures[0].name, "Generated tokens");
-  EXPECT_DOUBLE_EQ(output.figures[0].sum, 31e9);
+  EXPECT_EQ(output.figures[0].name, "decode");
 }
 
 TEST(PrintedFigures, APartOfAWholeIsNoName) {

@@ -147,6 +147,58 @@ TEST(ResultTables, WordsThatEndLikeAUnitAreNoTime) {
         gpu ? "," : "", gpu, gpu);
   RefusalOf(text + "]");
 }
+TEST(ResultTables, GoogleBenchmarkAsText) {
+  const ProgramOutput output = ReadProgram(
+      "Run on (32 X 3000 MHz CPU s)\n--------\nBenchmark                           Time             CPU   "
+      "Iterations\n--------\n"
+      "BM_Softmax/naive/1024            3012 ns         3011 ns       232111\n"
+      "BM_Softmax/naive/4096           12310 ns        12301 ns        57012\n"
+      "BM_Softmax/online/1024           1203 ns         1202 ns       582011\n"
+      "BM_Softmax/online/4096           4901 ns         4900 ns       142011\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("argument 1", "argument 2"));
+  EXPECT_EQ(output.results->measure, "Time (ns)");
+}
+TEST(ResultTables, PytestBenchmark) {
+  const ProgramOutput output = ReadProgram(
+      "===== test session starts =====\nplatform linux -- Python 3.11.4\nbenchmark: 4.0.0\ncollected 3 "
+      "items\n\n"
+      "------ benchmark: 3 tests ------\n"
+      "Name (time in ms)              Min                Max               Mean               OPS            "
+      "Rounds\n------\n"
+      "test_attn[flash]            2.0012 (1.0)       2.4012 (1.0)       2.1012 (1.0)       475.9185 (1.0)   "
+      "   50\n"
+      "test_attn[eager]            3.0012 (1.50)      3.6012 (1.50)      3.1012 (1.48)      322.4 (0.68)     "
+      "   50\n"
+      "test_attn[math]            12.0012 (6.00)     13.6012 (5.70)     12.1012 (5.76)      82.6 (0.17)      "
+      "   50\n------\n\n"
+      "Legend:\n  Outliers: 1 Standard Deviation from Mean.\n  OPS: Operations Per Second\n"
+      "===== 3 passed in 4.1s =====\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "mean time (ms)");
+  EXPECT_DOUBLE_EQ(output.results->rows[0].result, 2.1012);
+  const ProgramOutput saved = ReadProgram(
+      R"({"machine_info": {"node": "x"}, "benchmarks": [{"group": "a", "name": "test_a[math]", "fullname": "t::a", )"
+      R"("params": {"impl": "math"}, "param": "math", "stats": {"min": 0.01, "mean": 0.0121, "rounds": 50, "ops": 82}}, )"
+      R"({"group": "a", "name": "test_a[flash]", "fullname": "t::b", "params": {"impl": "flash"}, "param": "flash", )"
+      R"("stats": {"min": 0.001, "mean": 0.0021, "rounds": 50, "ops": 476}}, {"group": "a", "name": "test_a[mem]", )"
+      R"("fullname": "t::c", "params": {"impl": "mem"}, "param": "mem", "stats": {"min": 0.003, "mean": 0.0031, )"
+      R"("rounds": 50, "ops": 322}}]})");
+  ASSERT_TRUE(saved.results);
+  EXPECT_EQ(saved.results->measure, "mean time (s)");
+}
+TEST(ResultTables, CompareOfTorch) {
+  const ProgramOutput output = ReadProgram(
+      "[------------- Batched dot -------------]\n                      |  mul/sum  |   bmm  \n"
+      "1 threads: ------------------------------\n      [64, 64]        |     12.1  |    18.1\n"
+      "      [1024, 1024]    |    210.3  |   301.2\n4 threads: ------------------------------\n"
+      "      [64, 64]        |     12.0  |    17.9\n      [1024, 1024]    |     61.1  |    88.2\n\n"
+      "Times are in microseconds (us).\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "time (us)");
+  EXPECT_EQ(output.results->rows.size(), 8u);
+  EXPECT_THAT(output.results->settings, ElementsAre("threads", "case", "variant"));
+}
 TEST(ResultTables, GoogleBenchmark) {
   const ProgramOutput output = ReadProgram(
       R"({"context": {"num_cpus": 32}, "benchmarks": [{"name": "BM_S/naive/64", "run_type": "iteration", )"

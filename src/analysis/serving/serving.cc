@@ -75,6 +75,7 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     const bool passed = idle && (generates || line.prompt_tokens_per_second.value_or(0) > 0);
     if (!passed && !(line.running.value_or(0) + line.waiting.value_or(0) > 0)) continue;
     ++row.loaded_lines;
+    row.passed_lines += passed;
     if (passed) KeepMost(std::optional<int64_t>(1), row.most_running);
     // A line of prefill alone has no more than the requests of that batch.
     if (passed ? generates : line.generated_tokens_per_second.has_value())
@@ -99,7 +100,10 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   }
   row.lines = static_cast<int64_t>(log.size());
   row.engines = static_cast<int64_t>(engines.size());
-  row.mean_running = running.value();
+  // What came and went between all lines was one at the least, and how many at once no line says.
+  const bool seen = row.passed_lines < row.loaded_lines;
+  if (seen) row.mean_running = running.value();
+  if (!seen && row.loaded_lines > 0) row.most_running = 0;
   row.mean_waiting = waiting.value();
   row.mean_transferring = transferring.value();
   row.prompt_tokens_per_second = prompt.value();
@@ -126,12 +130,14 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
           .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
                   "Of these, the ones with requests that run or wait, or that ran since an idle line before.")
+          .Column("passed_lines", &ServingRow::passed_lines, Unit::kCount,
+                  "Of these, the ones in which none runs any more.")
           .Column("engines", &ServingRow::engines, Unit::kCount, "Engines or ranks that print.")
           .Column("duration_ns", &ServingRow::duration_ns, Unit::kNanoseconds,
                   "From the first line to the last; unknown where they have no times.")
           .Column("mean_running", &ServingRow::mean_running, Unit::kNone,
                   "Requests that an engine decodes at once, on average; unknown for one that only reads "
-                  "prompts.")
+                  "prompts, and where no line has a request that runs.")
           .Column("mean_waiting", &ServingRow::mean_waiting, Unit::kNone,
                   "Requests that wait for a place, on average; unknown where lines do not say.")
           .Column("mean_transferring", &ServingRow::mean_transferring, Unit::kNone,
@@ -209,7 +215,10 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("weights_ns", &ServingRow::weights_ns, Unit::kNanoseconds,
                   "Of that the downloading and reading of the weights; unknown where lines do not say.")
           .Column("download_ns", &ServingRow::download_ns, Unit::kNanoseconds,
-                  "Of that the downloading; unknown where lines do not say.")
+                  "The downloading of them, also of a start that does not end; unknown where lines do not "
+                  "say.")
+          .Column("weights_bytes", &ServingRow::weights_bytes, Unit::kBytes,
+                  "What the weights take of a GPU's memory; unknown where lines do not say.")
           .Column("compile_ns", &ServingRow::compile_ns, Unit::kNanoseconds,
                   "Of the starts what was compiled in; unknown where lines do not say.")
           .Column("capture_ns", &ServingRow::capture_ns, Unit::kNanoseconds,
@@ -250,11 +259,12 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   row.forced_quantization = TextOf(serving, "forced_quantization");
   row.faster_quantization = TextOf(serving, "faster_quantization");
   if (!serving.last_stage.empty()) row.last_stage = serving.last_stage;
+  row.weights_bytes = serving.weights_bytes;
+  row.download_ns = serving.download_ns;
   if (serving.starts > 0) {
     row.starts = serving.starts;
     row.start_ns = serving.start_ns;
     row.weights_ns = serving.weights_ns;
-    row.download_ns = serving.download_ns;
     row.compile_ns = serving.compile_ns;
     row.capture_ns = serving.capture_ns;
   }

@@ -18,7 +18,7 @@ struct ServingRow {
   int64_t profile = 0;
   std::string program;
   std::optional<std::string> accelerator;
-  int64_t lines = 0, loaded_lines = 0, engines = 0;
+  int64_t lines = 0, loaded_lines = 0, passed_lines = 0, engines = 0;
   std::optional<int64_t> duration_ns;
   std::optional<double> mean_running, mean_waiting, mean_transferring;
   std::optional<int64_t> most_running, most_waiting;
@@ -36,6 +36,7 @@ struct ServingRow {
   std::optional<double> host_weights_bytes;
   std::optional<std::string> forced_quantization, faster_quantization, last_stage;
   std::optional<int64_t> starts;
+  std::optional<double> weights_bytes;
   std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns;
 };
 const RelationOf<ServingRow>& ServingRelation();

@@ -30,9 +30,11 @@ const TransferTest& Fastest(const std::vector<TransferTest>& tests) {
   return *std::ranges::max_element(tests, {}, &TransferTest::bus_bytes_per_s);
 }
 
-// Of all requests together until the first token.
+// Of all requests together until the first token, or until they are answered.
 double AllWaits(const RequestBenchmark& result) {
-  const double each = result.first_mean_ns ? *result.first_mean_ns : result.first_median_ns.value_or(0);
+  const double each = result.first_mean_ns     ? *result.first_mean_ns
+                      : result.first_median_ns ? *result.first_median_ns
+                                               : result.latency_mean_ns.value_or(0);
   return static_cast<double>(std::max<int64_t>(result.requests, 1)) * each;
 }
 
@@ -85,9 +87,15 @@ const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation() {
       RelationOf<Row>(
           "request_benchmark",
           "A result of a client that measures a server (bench_serving of vLLM and SGLang, GenAI-Perf, "
-          "AIPerf).")
+          "AIPerf; over HTTP alone wrk, hey, ApacheBench, k6, Locust, Vegeta), or of an engine of language "
+          "models that has all requests from the start (trtllm-bench, gptManagerBenchmark, vLLM's and "
+          "SGLang's benchmarks of throughput).")
           .Key("profile", &Row::profile, kProfileNumber, "Number of the file.")
           .Key("benchmark", &Row::benchmark, Unit::kNone, "Its number, from 0.")
+          .Column("program", &Row::program, Unit::kText,
+                  "Whose result it is; unknown of a client of a server of language models.")
+          .Column("served", &Row::served, Unit::kNone,
+                  "1 where a client asks a server, 0 where an engine has all requests from the start.")
           .Column("requests", &Row::requests, Unit::kCount,
                   "Requests that were answered; unknown where it does not count them.")
           .Column("failed", &Row::failed, Unit::kCount,
@@ -99,6 +107,8 @@ const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation() {
           .Column("duration_ns", &Row::duration_ns, Unit::kNanoseconds, "Of the benchmark.")
           .Column("input_tokens", &Row::input_tokens, Unit::kNone, "Of a request, on average.")
           .Column("output_tokens", &Row::output_tokens, Unit::kNone, "The same.")
+          .Column("answered_per_s", &Row::answered_per_s, Unit::kNone,
+                  "Requests that are answered in a second.")
           .Column("output_tokens_per_s", &Row::output_tokens_per_s, Unit::kNone, "Of all requests.")
           .Column("first_mean_ns", &Row::first_mean_ns, Unit::kNanoseconds,
                   "Until the first token, on average.")
@@ -106,7 +116,10 @@ const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation() {
           .Column("first_p99_ns", &Row::first_p99_ns, Unit::kNanoseconds, "Its 99th percentile.")
           .Column("token_ns", &Row::token_ns, Unit::kNanoseconds, "For each further token, on average.")
           .Column("request_ns", &Row::request_ns, Unit::kNanoseconds,
-                  "Of a request, as its tokens add up: first_mean_ns, and token_ns for each but the first.")
+                  "Of a request on average, as it says, or as its tokens add up: first_mean_ns, and token_ns "
+                  "for each but the first.")
+          .Column("request_median_ns", &Row::request_median_ns, Unit::kNanoseconds, "The median of it.")
+          .Column("request_p99_ns", &Row::request_p99_ns, Unit::kNanoseconds, "Its 99th percentile.")
           .Column("first_share", &Row::first_share, Unit::kRatio, "Of it first_mean_ns.")
           .Column("in_flight", &Row::in_flight, Unit::kNone,
                   "Requests that were open at once, on average: requests · request_ns / duration_ns.");
@@ -145,6 +158,11 @@ std::vector<RequestBenchmarkRow> ComputeRequestBenchmarks(const Context& context
   for (const RequestBenchmark& result : context.trace.program_output.benchmarks) {
     RequestBenchmarkRow& row = rows.emplace_back();
     row.benchmark = static_cast<int64_t>(rows.size()) - 1;
+    row.program = IfNamed(result.program);
+    row.served = result.served;
+    row.answered_per_s = result.answered_per_s;
+    row.request_median_ns = result.latency_median_ns;
+    row.request_p99_ns = result.latency_p99_ns;
     if (result.requests > 0) row.requests = result.requests;
     row.failed = result.failed;
     row.limit = result.limit;
@@ -157,9 +175,12 @@ std::vector<RequestBenchmarkRow> ComputeRequestBenchmarks(const Context& context
     row.first_median_ns = result.first_median_ns ? result.first_median_ns : result.first_mean_ns;
     row.first_p99_ns = result.first_p99_ns;
     row.token_ns = result.token_mean_ns ? result.token_mean_ns : result.token_median_ns;
-    if (!row.token_ns || !row.output_tokens || *row.output_tokens < 1) continue;
-    row.request_ns = *row.first_mean_ns + *row.token_ns * (*row.output_tokens - 1);
-    if (*row.request_ns > 0) row.first_share = *row.first_mean_ns / *row.request_ns;
+    const bool adds_up = row.first_mean_ns && row.token_ns && row.output_tokens && *row.output_tokens >= 1;
+    row.request_ns = result.latency_mean_ns;
+    if (!row.request_ns && adds_up)
+      row.request_ns = *row.first_mean_ns + *row.token_ns * (*row.output_tokens - 1);
+    if (!row.request_ns) continue;
+    if (row.first_mean_ns && *row.request_ns > 0) row.first_share = *row.first_mean_ns / *row.request_ns;
     constexpr double kSecond = 1e9;
     if (row.requests && row.duration_ns && *row.duration_ns > 0)
       row.in_flight = static_cast<double>(*row.requests) * *row.request_ns / *row.duration_ns;
@@ -192,10 +213,18 @@ std::string MeasuredText(const ProgramOutput& output) {
                        shown.requests == 1 ? "" : "s");
   if (shown.failed.value_or(0) > 0)
     text += fmt::format("{} failed, ", FormatValue(*shown.failed, Unit::kCount));
-  if (const auto first = shown.first_median_ns ? shown.first_median_ns : shown.first_mean_ns)
+  if (const auto first = !shown.served           ? std::nullopt
+                         : shown.first_median_ns ? shown.first_median_ns
+                                                 : shown.first_mean_ns)
     text += fmt::format("{} until the first token, ", FormatValue(*first, Unit::kNanoseconds));
   if (const auto token = shown.token_median_ns ? shown.token_median_ns : shown.token_mean_ns)
     text += fmt::format("{} for each further one, ", FormatValue(*token, Unit::kNanoseconds));
+  const bool first_known = shown.first_median_ns || shown.first_mean_ns;
+  if (const auto whole = shown.latency_mean_ns; whole && shown.served && !first_known)
+    text += fmt::format("{} each on average, ", FormatValue(*whole, Unit::kNanoseconds));
+  if (shown.answered_per_s && !shown.program.empty())
+    text += fmt::format("{}{} answered in a second, ", ThreeDigits(*shown.answered_per_s),
+                        shown.requests > 0 ? "" : " requests");
   if (shown.output_tokens_per_s)
     text += fmt::format("{} tokens/s generated, ", ThreeDigits(*shown.output_tokens_per_s));
   if (output.benchmarks.size() > 1)

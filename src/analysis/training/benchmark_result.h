@@ -28,7 +28,10 @@ const RelationOf<TransferTestRow>& TransferTestRelation();
 
 struct RequestBenchmarkRow {
   int64_t profile = 0, benchmark = 0;
+  std::optional<std::string> program;
+  bool served = true;
   std::optional<int64_t> requests, failed;
+  std::optional<double> answered_per_s, request_median_ns, request_p99_ns;
   std::optional<double> limit, request_rate, duration_ns, input_tokens, output_tokens, output_tokens_per_s,
       first_mean_ns, first_median_ns, first_p99_ns, token_ns, request_ns, first_share, in_flight;
 };

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <map>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -72,13 +73,15 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25;
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
       statistic(
-          R"((?i)\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|first|last)(?:[^a-z]|$)|^(?:latency|time|frame time)$)");
+          R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|first|last)(?:[^a-z]|$)|^(?:latency|time|frame time)$)");
   std::vector<const ProgramFigure*> times;  // the longest first
   double whole = 0;
+  std::map<int64_t, double> wholes;  // by how often they are printed
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty() || RE2::PartialMatch(figure.name, statistic)) continue;
     if (RE2::PartialMatch(figure.name, total)) {
       if (figure.count == 1) whole = std::max(whole, figure.sum);
+      wholes[figure.count] = std::max(wholes[figure.count], figure.sum);
       continue;
     }
     const bool again = !times.empty() && times.back()->count == figure.count && figure.count > 1 &&
@@ -105,8 +108,11 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
     if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
       times.erase(times.begin());
   }
-  if (times.size() < 2) return std::nullopt;
-  if (times[0]->count > 1) whole = 0;
+  if (times.empty()) return std::nullopt;
+  // What is printed often is a part of the total that is printed as often.
+  if (const auto same = wholes.find(times[0]->count); times[0]->count > 1)
+    whole = same != wholes.end() && same->second >= times[0]->sum ? same->second : 0;
+  if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
   const double share = times[0]->sum / std::max(whole, sum_of(0, 0));
   if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
   return SlowestTime{times[0]->name, share};
@@ -154,6 +160,12 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column("communication_share", &ProgramLogRow::communication_share, Unit::kRatio,
                   "Part of a total that lines print as communication; unknown without.")
           .Column("communication_lines", &ProgramLogRow::communication_lines, Unit::kCount, "These lines.")
+          .Column("queue_share", &ProgramLogRow::queue_share, Unit::kRatio,
+                  "Part of the time of requests that a server says they wait in its queue; unknown without.")
+          .Column("queue_ns", &ProgramLogRow::queue_ns, Unit::kNanoseconds, "What one waits, on average.")
+          .Column("queued_request_ns", &ProgramLogRow::queued_request_ns, Unit::kNanoseconds,
+                  "What one takes, that with it.")
+          .Column("queue_lines", &ProgramLogRow::queue_lines, Unit::kCount, "These requests.")
           .Column("collection_share", &ProgramLogRow::collection_share, Unit::kRatio,
                   "Part of the times that Julia's @time prints which goes to collecting garbage; unknown "
                   "without.")
@@ -263,6 +275,12 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   row.data_lines = IfAny(output.data.lines);
   row.communication_share = ShareOf(output.communication);
   row.communication_lines = IfAny(output.communication.lines);
+  row.queue_share = ShareOf(output.queue);
+  row.queue_lines = IfAny(output.queue.lines);
+  if (row.queue_lines) {
+    row.queue_ns = output.queue.part / static_cast<double>(*row.queue_lines);
+    row.queued_request_ns = output.queue.whole / static_cast<double>(*row.queue_lines);
+  }
   row.collection_share = ShareOf(output.collection);
   row.collection_lines = IfAny(output.collection.lines);
   if (row.collection_lines) {

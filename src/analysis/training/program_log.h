@@ -19,9 +19,11 @@ struct ProgramLogRow {
   std::optional<double> duration_ns;
   std::optional<std::string> kind, name;
   std::optional<int64_t> count, done, total, since;
-  std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share;
+  std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share,
+      queue_share, queue_ns, queued_request_ns;
   std::optional<double> collection_ns, collection_share;
-  std::optional<int64_t> data_lines, communication_lines, collection_lines, requests, slots, gpus;
+  std::optional<int64_t> data_lines, communication_lines, queue_lines, collection_lines, requests, slots,
+      gpus;
   std::optional<bool> collects_for_gpu;
   std::optional<double> request_ns, in_flight, slowest_share;
   std::optional<std::string> figures, measured, slowest_time, slowest_purpose;

@@ -62,6 +62,21 @@ std::vector<std::string> CellsBetweenBars(std::string_view line) {
   return cells;
 }
 
+// Of a row of a CSV file, with commas within quotes.
+std::vector<std::string> CellsBetweenCommas(std::string_view line) {
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"')
+      quoted = !quoted;
+    else if (c == ',' && !quoted)
+      cells.emplace_back();
+    else if (c != '\r')
+      cells.back() += c;
+  }
+  return cells;
+}
+
 std::optional<double> Number(std::string cell) {
   std::erase(cell, ',');
   char* end = nullptr;
@@ -91,6 +106,9 @@ std::optional<RequestBenchmark> MadeOf(const Table& table) {
   if (const auto tokens = value("output sequence length", "avg")) result.output_tokens = *tokens * each;
   result.output_tokens_per_s = value("output token throughput", "avg");
   result.answered_per_s = value("request throughput", "avg");
+  result.latency_mean_ns = value("request latency", "avg");
+  result.latency_median_ns = value("request latency", "p50");
+  result.latency_p99_ns = value("request latency", "p99");
   return result;
 }
 
@@ -102,6 +120,7 @@ bool IsTime(std::string_view name) {
 
 bool PerfReportReader::Line(std::string_view line) {
   if (line.size() > kLongestOfReport) return false;
+  if (line.starts_with("Metric,") || csv_) return CsvLine(line);
   const bool bars = line.find("│") != line.npos || line.find("┃") != line.npos ||
                     (!columns_.empty() && line.find('|') != line.npos) ||
                     (line.find("Statistic") != line.npos && line.find('|') != line.npos);
@@ -120,6 +139,27 @@ bool PerfReportReader::Line(std::string_view line) {
     if (tables_.size() < kMostTables) tables_.emplace_back();
     return true;
   }
+  return TakeRow(cells);
+}
+
+// "Metric,avg,min,max,p99,p95,...", then "Metric,Value" for what has one value.
+bool PerfReportReader::CsvLine(std::string_view line) {
+  const std::vector<std::string> cells = CellsBetweenCommas(line);
+  if (cells[0] == "Metric") {
+    const bool statistics =
+        std::ranges::find(cells, "avg") != cells.end() && std::ranges::find(cells, "p99") != cells.end();
+    const bool values = csv_ && cells.size() == 2 && cells[1] == "Value";
+    if (!statistics && !values) return false;
+    if (statistics && tables_.size() < kMostTables) tables_.emplace_back();
+    csv_ = true;
+    columns_ = cells;
+    if (values) columns_[1] = "avg";
+    return true;
+  }
+  return TakeRow(cells);
+}
+
+bool PerfReportReader::TakeRow(const std::vector<std::string>& cells) {
   if (columns_.empty() || cells.size() != columns_.size()) return false;
   static const RE2 unit_form(R"(\(([a-z]{1,12})\)\s*$)");
   const std::string name = PlainName(cells[0]);

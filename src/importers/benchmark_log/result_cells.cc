@@ -67,6 +67,17 @@ std::vector<double> NumbersOfColumn(const std::vector<std::string>& cells) {
   return numbers;
 }
 
+std::string UnitOfColumn(const std::vector<std::string>& cells) {
+  static const RE2 unit(R"(\d ?(ns|us|µs|ms|s|sec|min)\b)");
+  std::string word;
+  for (const std::string& cell : cells)
+    if (const auto number = NumberOfCell(cell); number && number->unit > 0) {
+      RE2::PartialMatch(cell, unit, &word);
+      return word;
+    }
+  return word;
+}
+
 bool SaysOutOfMemory(std::string_view cell) {
   static const RE2 memory(R"((?i)\boom|_oom\b|out.?of.?memory|memoryerror)");
   return RE2::PartialMatch(cell, memory);

@@ -21,6 +21,9 @@ std::optional<CellNumber> NumberOfCell(std::string_view cell);
 // Of a column, in one unit; 0 where a cell holds no number.
 std::vector<double> NumbersOfColumn(const std::vector<std::string>& cells);
 
+// That the first cell names with a unit of time; "" without.
+std::string UnitOfColumn(const std::vector<std::string>& cells);
+
 // "OOM", "CUDA out of memory".
 bool SaysOutOfMemory(std::string_view cell);
 // A cell of a column of numbers that says that there is none: "timeout", "N/A", "OOM".

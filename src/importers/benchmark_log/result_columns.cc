@@ -39,6 +39,8 @@ std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
     }
     const bool numeric = numbers > 0 && numbers + failures == column.cells.size();
     column.role = numeric ? RoleOfName(column.name) : RoleOfWords(column.name);
+    if (numeric && column.role == Role::kSetting && !UnitOfColumn(column.cells).empty())
+      column.role = Role::kTime;
     if (column.role != Role::kSetting) continue;
     // "**8**" and "1,024" are 8 and 1024.
     for (std::string& cell : column.cells)
@@ -172,6 +174,7 @@ void GivePace(const ResultColumn* rate, const ResultColumn* time, std::vector<Re
 }  // namespace
 
 bool MayBeResults(const std::vector<std::string>& names) {
+  if (!names.empty() && names[0].starts_with("Name (time in ")) return true;  // pytest-benchmark's
   const bool words = std::ranges::all_of(names, [](const std::string& name) {
     constexpr size_t kLongestName = 48;
     return !name.empty() && name.size() <= kLongestName && !NumberOfCell(name);
@@ -229,6 +232,8 @@ std::optional<ResultTable> ResultsOf(const RawResults& raw) {
     }
   }
   table.measure = ways ? (table.rate ? "rates" : "times") : measures.front()->name;
+  if (const std::string unit = UnitOfColumn(measures.front()->cells); !ways && !unit.empty())
+    table.measure += " (" + unit + ")";
   if (!ways) GivePace(BestOf(rates), times.empty() ? nullptr : measures.front(), settings, kept, table);
   for (const ResultColumn* setting : settings) {
     table.settings.push_back(setting->name);
@@ -241,7 +246,8 @@ std::optional<ResultTable> ResultsOf(const RawResults& raw) {
   const auto results = std::ranges::count_if(table.rows, [](const ResultRow& row) { return row.result > 0; });
   if (table.settings.empty() || results < static_cast<int64_t>(kLeastResults)) return std::nullopt;
   // Times by a single name may be the parts of a run and not ways to do the same.
-  static const RE2 whole(R"((?i)\b(?:total|overall|sum|all|idle)(?:\b|_))"),
+  static const RE2 whole(
+      R"((?i)^(?:total|overall|sum|idle)(?:[ _:(].*)?$|(?:^|[ _])(?:total|overall|sum|all|idle)$)"),
       choice(
           R"((?i)^(?:mode|dtype|precision|backend|framework|engine|runtime|impl\w*|method|variant|config\w*|attention|quant\w*|strategy|compiler?|approach|version|setting)s?$)");
   const auto names_whole = [](const std::string& value) {

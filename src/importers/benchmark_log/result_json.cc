@@ -13,6 +13,7 @@
 
 #include "engine/base/trim.h"
 #include "src/importers/benchmark_log/result_columns.h"
+#include "src/importers/benchmark_log/result_names.h"
 #include "src/importers/benchmark_log/result_settings.h"
 #include "src/importers/bytes/plain_json.h"
 
@@ -67,39 +68,6 @@ RawResults TableOfRecords(const std::vector<ResultRecord>& records) {
   return table;
 }
 
-void Erase(RawResults& table, size_t column) {
-  table.names.erase(table.names.begin() + static_cast<ptrdiff_t>(column));
-  for (auto& row : table.rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
-}
-
-// "BM_Softmax/naive/1024", "test_attention[flash]": names that hold the settings get a column for each part.
-void SplitNames(RawResults& table) {
-  const auto name = std::ranges::find(table.names, "name");
-  if (name == table.names.end()) return;
-  const auto at = static_cast<size_t>(name - table.names.begin());
-  static const RE2 part(R"([/\[]?([^/\[\]]+)\]?)");
-  std::vector<std::vector<std::string>> parts;
-  for (const auto& row : table.rows) {
-    auto& of_row = parts.emplace_back();
-    re2::StringPiece rest(row[at]);
-    for (std::string text; RE2::Consume(&rest, part, &text);) of_row.push_back(text);
-  }
-  const size_t count = parts.empty() ? 0 : parts[0].size();
-  constexpr size_t kMostParts = 6;
-  if (count < 2 || count > kMostParts ||
-      !std::ranges::all_of(parts, [&](const auto& p) { return p.size() == count; }))
-    return;
-  for (size_t k = 0; k < count; ++k) {
-    // The first names what is measured, the others in which way.
-    table.names.push_back(k == 0 ? "benchmark" : fmt::format("argument {}", k));
-    for (size_t row = 0; row < parts.size(); ++row) table.rows[row].push_back(parts[row][k]);
-  }
-  Erase(table, at);
-  for (const char* again : {"run_name", "fullname", "param"})
-    if (const auto found = std::ranges::find(table.names, again); found != table.names.end())
-      Erase(table, static_cast<size_t>(found - table.names.begin()));
-}
-
 // Google Benchmark writes the unit of its times beside them, and sums of repetitions as rows.
 void GiveUnits(RawResults& table) {
   const auto column = [&](std::string_view name) {
@@ -112,7 +80,7 @@ void GiveUnits(RawResults& table) {
   for (const char* time : {"real_time", "cpu_time"})
     if (const size_t at = column(time); at < table.names.size())
       for (auto& row : table.rows) row[at] += " " + row[unit];
-  Erase(table, unit);
+  EraseColumn(table, unit);
 }
 
 // Rows of one measure each: those of parts of a whole become one row of their sum, where every setting has
@@ -157,6 +125,7 @@ std::optional<ResultTable> ResultsOfRecords(const std::vector<ResultRecord>& rec
   RawResults table = TableOfRecords(records);
   SumParts(table);
   GiveUnits(table);
+  KeepMeanOfPytest(table);
   SplitNames(table);
   const bool measures = std::ranges::any_of(table.names, [](const std::string& name) {
     return RoleOfName(name) == Role::kTime || RoleOfName(name) == Role::kRate;

@@ -9,6 +9,7 @@
 #include "engine/base/trim.h"
 #include "src/importers/benchmark_log/result_cells.h"
 #include "src/importers/benchmark_log/result_json.h"
+#include "src/importers/benchmark_log/result_names.h"
 
 namespace dladvisor::benchmark_log {
 namespace {
@@ -96,6 +97,10 @@ void ResultTableReader::Line(std::string_view line) {
     return;
   }
   ++lines_;
+  if (compare_.Line(line)) {
+    ++taken_;
+    return;
+  }
   if (line.size() > kLongestResult) return;
   constexpr size_t kMostOfRecords = size_t{1} << 22;
   if (IsRecordLine(line) && records_.size() < kMostOfRecords) {
@@ -153,9 +158,13 @@ RawResults ResultTableReader::Largest() const {
 
 std::optional<ResultTable> ResultTableReader::Finish() const {
   if (record_lines_ > 0 && record_lines_ == lines_) return ResultsOfJson(records_);
-  const RawResults raw = Largest();
-  if (raw.rows.empty() || static_cast<double>(taken_) < kMostlyTables * static_cast<double>(lines_))
-    return std::nullopt;
+  const bool mostly = static_cast<double>(taken_) >= kMostlyTables * static_cast<double>(lines_);
+  if (const auto compared = compare_.Finish(); compared && mostly) return ResultsOf(*compared);
+  RawResults raw = Largest();
+  // pytest prints much beside it.
+  const bool pytest = !raw.rows.empty() && KeepMeanOfPytest(raw);
+  if (raw.rows.empty() || (!mostly && !pytest)) return std::nullopt;
+  SplitNames(raw);
   return ResultsOf(raw);
 }
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/compare_table.h"
 #include "src/importers/benchmark_log/result_columns.h"
 #include "src/trace/benchmarks.h"
 
@@ -30,6 +31,7 @@ class ResultTableReader {
   Form form_ = Form::kNone;
   std::string title_;
   std::vector<RawResults> tables_;
+  CompareTableReader compare_;
   std::string records_;  // lines that are objects of JSON
   size_t lines_ = 0, taken_ = 0, record_lines_ = 0;
 };

@@ -121,6 +121,12 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
   }
   if (const auto now = time(); now && *now >= *began_) last_ = now;
   if (const auto stage = StageOf(line)) stage_ = *stage;
+  static const RE2 taken(R"(Model loading took (\d{1,6}(?:\.\d+)?) ?G(i?)B\b)");
+  double gib = 0;
+  std::string binary;
+  if (Tells(line, "Model loading took") &&
+      RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), taken, &gib, &binary))
+    weights_bytes_ = gib * (binary.empty() ? 1e9 : 0x1p30);
   if (const auto seconds = SecondsOfWeights(line))
     weights_ns_ = std::max(weights_ns_, *seconds * kNsOfSecond);
   if (const auto seconds = SecondsOfDownload(line))
@@ -155,6 +161,9 @@ void ServerStartReader::End() {
 
 void ServerStartReader::Finish(ServingLog& log) const {
   if (began_) log.last_stage = stage_;
+  if (weights_bytes_ > 0) log.weights_bytes = weights_bytes_;
+  // Of a start that did not end.
+  if (starts_ == 0 && began_ && download_ns_ > 0) log.download_ns = download_ns_;
   if (starts_ == 0) return;
   log.starts = starts_;
   log.start_ns = start_ns_;

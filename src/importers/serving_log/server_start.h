@@ -27,6 +27,7 @@ class ServerStartReader {
   int64_t lines_ = 0;                    // of it
   std::string_view stage_;               // of it, that a line says has begun and none that has ended
   double weights_ns_ = 0, download_ns_ = 0, compile_ns_ = 0, capture_ns_ = 0;  // of it, the most of its ranks
+  double weights_bytes_ = 0;
   double all_weights_ns_ = 0, all_download_ns_ = 0, all_compile_ns_ = 0, all_capture_ns_ = 0, start_ns_ = 0;
   int64_t starts_ = 0;
 };

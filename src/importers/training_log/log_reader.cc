@@ -104,8 +104,9 @@ void LogReader::Line(std::string_view line) {
   transfers_.Line(line);
   printed_transfers_.Line(line);
   if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
-      loads_.Line(line) || functions_.Line(line))
+      loads_.Line(line) || functions_.Line(line) || engine_runs_.Line(line) || http_loads_.Line(line))
     return;
+  queue_.Line(line);
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
   static const RE2 loss(
       R"re((?:\b[Ll]oss|\bLOSS|[a-z_]loss|(?:_|[Tt]rain|[Vv]al|[Tt]est|[Tt]otal|[Aa]vg|[Mm]ean)Loss)\w*["']?[ :=]+-?\d)re"),
@@ -289,6 +290,10 @@ ProgramOutput LogReader::Program() const {
   if (printed) output.transfers = printed_transfers_.Finish();
   output.benchmarks = benchmarks_.Finish();
   for (const RequestBenchmark& report : perf_reports_.Finish()) output.benchmarks.push_back(report);
+  for (const RequestBenchmark& run : engine_runs_.Finish()) output.benchmarks.push_back(run);
+  if (!document_)
+    for (const RequestBenchmark& report : http_loads_.Finish()) output.benchmarks.push_back(report);
+  queue_.AddTo(output);
   output.generations = generations_.Finish();
   output.engines = engines_.Finish();
   if (!document_) output.loads = loads_.Finish();
@@ -296,7 +301,7 @@ ProgramOutput LogReader::Program() const {
   for (const RequestBenchmark& result : output.benchmarks)
     std::erase_if(output.parts, [&](const ProgramPart& part) {
       return part.kind == ProgramPartKind::kBars && result.requests > 0 && part.done >= result.requests &&
-             part.name.empty();
+             (part.name.empty() || !result.served);
     });
   output.error = ErrorOfProgram();
   others.AddTo(output);
@@ -304,6 +309,8 @@ ProgramOutput LogReader::Program() const {
   if (!output.generations.empty()) output.program = "llama-bench";
   if (!output.engines.empty()) output.program = "TensorRT's trtexec";
   if (!output.loads.empty()) output.program = "Triton's perf_analyzer";
+  if (!output.benchmarks.empty() && !output.benchmarks[0].program.empty())
+    output.program = output.benchmarks[0].program;
   if (output.program.empty() && output.measured())
     output.program = output.transfers.empty()                                   ? "a benchmark of a server"
                      : printed                                                  ? "a benchmark of collectives"

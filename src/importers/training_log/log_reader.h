@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "src/importers/benchmark_log/engine_lines.h"
+#include "src/importers/benchmark_log/engine_run_lines.h"
 #include "src/importers/benchmark_log/generation_lines.h"
+#include "src/importers/benchmark_log/http_load_lines.h"
 #include "src/importers/benchmark_log/load_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/printed_transfers.h"
@@ -37,6 +39,7 @@
 #include "src/importers/training_log/program/other_lines.h"
 #include "src/importers/training_log/program/printed_figures.h"
 #include "src/importers/training_log/program/program_time.h"
+#include "src/importers/training_log/program/queue_lines.h"
 #include "src/importers/training_log/program/run_end.h"
 #include "src/importers/training_log/steps/epoch_bars.h"
 #include "src/importers/training_log/steps/epoch_clock.h"
@@ -148,11 +151,14 @@ class LogReader {
   benchmark_log::PerfReportReader perf_reports_;
   benchmark_log::EngineLinesReader engines_;
   benchmark_log::LoadLinesReader loads_;
+  benchmark_log::EngineRunLinesReader engine_runs_;
+  benchmark_log::HttpLoadLinesReader http_loads_;
   benchmark_log::ResultTableReader results_;
   RunEndReader end_;
   ProgramTimeReader program_;
   FunctionTablesReader functions_;
   PrintedFiguresReader figures_;
+  QueueLinesReader queue_;
   int64_t progress_line_ = 0;                   // the last that shows the program's progress
   int64_t fenced_lines_ = 0, other_lines_ = 0;  // that are of a log, between "```" and outside
   int64_t fenced_rows_ = 0, rows_ = 0;          // the same of tables of totals

@@ -190,6 +190,8 @@ std::optional<Trace> ReadLog(ByteSource& source) {
     training_log::RefuseTerminal(source);
   ProgramOutput program;
   if (log.empty() && !tables) program = reader.Program();
+  // An engine that prints of itself as it is measured.
+  if (program.measured()) return ProgramTrace(source, std::move(program));
   // A server that others call as a library generates batches.
   if (std::ranges::any_of(program.parts,
                           [](const ProgramPart& part) { return part.tokens_per_second.has_value(); }))

@@ -98,6 +98,9 @@ std::string ProgramText(const ReportTable& program) {
   else if (cells.Has("communication_share"))
     text += fmt::format("{} of the time that it prints is communication",
                         cells.Text("communication_share", Unit::kRatio));
+  else if (cells.Has("queue_share"))
+    text += fmt::format("{} requests of {} each, {} of it in the queue", cells.Count("queue_lines"),
+                        cells.Time("queued_request_ns"), cells.Text("queue_share", Unit::kRatio));
   else if (cells.Has("collection_share"))
     text += fmt::format("{} of the time that it prints goes to collecting garbage",
                         cells.Text("collection_share", Unit::kRatio));
@@ -139,6 +142,10 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
                                 cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
+  if (cells.Has("queue_share"))
+    add("Waiting in the Queue",
+        fmt::format("{} of {}, {}", cells.Time("queue_ns"), cells.Time("queued_request_ns"),
+                    cells.Text("queue_share", Unit::kRatio)));
   if (cells.Has("collection_share")) add("Collecting Garbage", cells.Text("collection_share", Unit::kRatio));
   if (cells.Has("measured")) add("Measured", cells.Text("measured", Unit::kText));
   if (cells.Has("figures")) add("It Prints", cells.Text("figures", Unit::kText));

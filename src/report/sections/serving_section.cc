@@ -80,8 +80,10 @@ std::string ServingText(const ReportTable& serving) {
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
                         cells.Count("most_running"));
-  else
+  else if (cells.Number("most_running") > 0)
     text += fmt::format("{} at once at most", Requests(cells.Count("most_running")));
+  else
+    text += "requests came and went between its lines, none of which has one that runs";
   if (cells.Has("generated_tokens_per_second"))
     text += fmt::format(", {} tokens/s generated{}", cells.Rate("generated_tokens_per_second"),
                         cells.Number("engines") > 1 ? " by an engine" : "");
@@ -105,7 +107,9 @@ std::vector<std::pair<std::string, std::string>> ServingSummary(const ReportMode
         fmt::format("{}, {} of them with requests", cells.Count("lines"), cells.Count("loaded_lines")));
   if (cells.Has("duration_ns")) add("Time", cells.Text("duration_ns", Unit::kNanoseconds));
   if (cells.Number("engines") > 1) add("Engines", cells.Count("engines"));
-  if (cells.Has("most_running"))
+  if (cells.Number("loaded_lines") > 0 && cells.Has("most_running") && cells.Number("most_running") == 0)
+    add("Requests at Once", "not known: in no line one runs");
+  else if (cells.Has("most_running"))
     add("Requests at Once",
         fmt::format("{}{} at most{}",
                     cells.Has("mean_running") ? cells.Rate("mean_running") + " on average, " : "",

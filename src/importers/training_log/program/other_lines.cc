@@ -29,6 +29,7 @@ constexpr auto kMarks = std::to_array<Mark>({
     {"text_generation_router", "TGI (text-generation-inference)", true},
     {"llama_model_load", "llama.cpp", true},
     {"lmdeploy", "LMDeploy", true},
+    {"TS_METRICS", "TorchServe", true},
     {"detectron2 INFO", "Detectron2", false},
     {"d2.engine", "Detectron2", false},
     {"detectron2.engine", "Detectron2", false},

@@ -66,9 +66,11 @@ std::string RateOfUnit(const std::string& unit) {
 // "decode step 17 time" is what "decode step 18 time" is.
 std::string FigureName(std::string_view text) {
   std::string name(text);
-  static const RE2 before(R"(^(?:.*(?:\]|\||--|—|: )\s*|\W+))"), behind(R"([\s:=*_-]+$)"),
+  static const RE2 before(R"(^(?:.*(?:\]|\||--|—|: )\s*|\W+))"),
+      level(R"(^(?:DEBUG|INFO|NOTICE|WARN(?:ING)?|TRACE)\b[\s:]+)"), behind(R"([\s:=*_-]+$)"),
       round(R"((?i)\b(step|iter(?:ation)?|epoch|layer|round|run|trial|request) #?\d+\b)");
   RE2::Replace(&name, before, "");
+  RE2::Replace(&name, level, "");
   RE2::Replace(&name, behind, "");
   RE2::Replace(&name, round, R"(\1)");
   // "Batch 25/500 processed"
@@ -128,11 +130,14 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   if (line.size() > kLongestLineOfFigures || line.find_first_of("0123456789") == std::string::npos) return;
   // The unit behind the number, in the name, or as the name itself.
   static const RE2 behind(
-      R"(([A-Za-z][\w .%/#&+-]{0,60}?(?: ?\([^()]{1,20}\))?)(\s*[:=]\s*|\s+(?:took|in|was|is|took about)\s+|\s+→\s+)[~≈]?(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)\s?(ns|us|µs|ms|secs?|seconds?|milliseconds|s|mins?|minutes|hours|fps|FPS|[KMGT]i?B/s(?:ec)?|[GT]FLOP(?:/s|S|s)|[A-Za-z]{2,10}(?:/| per )s(?:ec(?:ond)?)?)(?:[^\w/]|$))"),
+      R"((\b[A-Za-z][\w .%/#&+-]{0,60}?(?: ?\([^()]{1,20}\))?)(\s*[:=]\s*|\s+(?:took|in|was|is|took about)\s+|\s+→\s+)[~≈]?(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)\s?(ns|us|µs|ms|secs?|seconds?|milliseconds|s|mins?|minutes|hours|fps|FPS|[KMGT]i?B/s(?:ec)?|[GT]FLOP(?:/s|S|s)|[A-Za-z]{2,10}(?:/| per )s(?:ec(?:ond)?)?)(?:[^\w/]|$))"),
       in_name(
           R"(([A-Za-z][\w .%#&+-]{0,60}?) ?[\[(](ns|us|µs|ms|secs?|seconds|s|mins?|[A-Za-z]{2,10}/s(?:ec)?|fps|FPS|[KMGT]i?B/s|[GT]FLOP(?:/s|S|s))[\])]\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
       itself(
-          R"((?:^|[\s,|])((?:tok(?:en)?s?|samples?|im(?:g|age)s?|it|req(?:uest)?s?)/s(?:ec)?)\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))");
+          R"((?:^|[\s,|])((?:tok(?:en)?s?|samples?|im(?:g|age)s?|it|req(?:uest)?s?)/s(?:ec)?)\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
+      // "inference_ms=11.2"
+      ending(
+          R"((?:^|[\s,|;({])([A-Za-z][\w.]{0,40}?)_(ns|us|ms|secs?|seconds)\s*[=:]\s*(\d+(?:\.\d+)?)(?:[\s,|;)}]|$))");
   if (TakeParts(line)) {
     ++with_figures_;
     return;
@@ -145,14 +150,21 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
     any = true;
   }
   rest = re2::StringPiece(line);
+  while (RE2::FindAndConsume(&rest, ending, &name, &unit, &number)) {
+    Take(FigureName(name), FigureNumber(number), unit);
+    any = true;
+    // What parts it from the next begins that.
+    rest = re2::StringPiece(rest.data() - 1, rest.size() + 1);
+  }
+  rest = re2::StringPiece(line);
   while (RE2::FindAndConsume(&rest, behind, &name, &verb, &number, &unit)) {
     if (!SaysSo(name, Trim(verb))) continue;
     Take(FigureName(name), FigureNumber(number), unit);
     any = true;
   }
-  // "Slow: 128 tokens in 1.64s (78.2 tok/s)"
+  // "Slow: 128 tokens in 1.64s (78.2 tok/s)", "Generated 128 tokens in 6.01s (21.3 tokens/s)"
   static const RE2 in_brackets(
-      R"(^([A-Za-z][\w .-]{0,40}?)\s*[:=].*\((\d[\d,]*(?:\.\d+)?) ([A-Za-z]{2,10}/s(?:ec)?)\)$)");
+      R"(^([A-Za-z][\w .-]{0,40}?)\s*(?:[:=]|\bin\b).*\((\d[\d,]*(?:\.\d+)?) ([A-Za-z]{2,10}/s(?:ec)?)\)$)");
   if (RE2::PartialMatch(line, in_brackets, &name, &number, &unit)) {
     Take(FigureName(name), FigureNumber(number), unit);
     any = true;

@@ -24,13 +24,13 @@ constexpr int kMostStrays = 2;
 
 const RE2& ExceptionForm() {
   static const RE2 form(
-      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt)|SystemExit|StopIteration)(?:(: .{0,160})|:?\s*$))");
+      R"((?:^|[\s\]:])((?:[a-z_]+\.)*[A-Z]\w*(?:Error|Exception|Interrupt)|SystemExit|StopIteration)(?:(: .{0,240})|:?\s*$))");
   return form;
 }
 
 // Behind the frames of a traceback an exception may have any name: "torch._dynamo.exc.Unsupported: ...".
 const RE2& ExceptionOfModuleForm() {
-  static const RE2 form(R"(^(?:\[[^\]]{1,40}\]:? ?)?((?:[a-z_]\w*\.)+[A-Z]\w*)(?:(: .{0,160})|:?\s*$))");
+  static const RE2 form(R"(^(?:\[[^\]]{1,40}\]:? ?)?((?:[a-z_]\w*\.)+[A-Z]\w*)(?:(: .{0,240})|:?\s*$))");
   return form;
 }
 
@@ -234,7 +234,12 @@ void RunEndReader::Line(std::string_view coloured, int64_t number) {
                       !RE2::PartialMatch(error_, launcher)) ||
                      error_ == "KeyboardInterrupt" || (!error_.empty() && vague);
   if (known && !went_on_ && ((vague && !mixed) || !late)) return;
-  if (words.size() > kLongestWords) {
+  // What was free, of how much, is what counts where memory ran out.
+  static const RE2 free(R"(out of memory\. Tried to allocate .{1,120}? (?:is )?free\b)");
+  re2::StringPiece memory;
+  if (free.Match(words, 0, words.size(), RE2::UNANCHORED, &memory, 1)) {
+    words.resize(static_cast<size_t>(memory.data() + memory.size() - words.data()));
+  } else if (words.size() > kLongestWords) {
     const size_t blank = words.rfind(' ', kLongestWords);
     words.resize(blank > kLongestWords / 2 && blank != std::string::npos ? blank : kLongestWords);
     words += " [...]";

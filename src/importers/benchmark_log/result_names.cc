@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "src/importers/benchmark_log/result_names.h"
+
+#include <fmt/format.h>
+#include <re2/re2.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace dladvisor::benchmark_log {
+namespace {
+
+size_t ColumnNamed(const RawResults& table, std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(table.names, name) - table.names.begin());
+}
+
+}  // namespace
+
+void EraseColumn(RawResults& table, size_t column) {
+  table.names.erase(table.names.begin() + static_cast<ptrdiff_t>(column));
+  for (auto& row : table.rows) row.erase(row.begin() + static_cast<ptrdiff_t>(column));
+}
+
+void SplitNames(RawResults& table) {
+  size_t at = ColumnNamed(table, "name");
+  if (at == table.names.size()) at = ColumnNamed(table, "Benchmark");
+  if (at == table.names.size()) return;
+  static const RE2 part(R"([/\[]?([^/\[\]]+)\]?)");
+  std::vector<std::vector<std::string>> parts;
+  for (const auto& row : table.rows) {
+    auto& of_row = parts.emplace_back();
+    re2::StringPiece rest(row[at]);
+    for (std::string text; RE2::Consume(&rest, part, &text);) of_row.push_back(text);
+  }
+  const size_t count = parts.empty() ? 0 : parts[0].size();
+  constexpr size_t kMostParts = 6;
+  if (count < 2 || count > kMostParts ||
+      !std::ranges::all_of(parts, [&](const auto& p) { return p.size() == count; }))
+    return;
+  for (size_t k = 0; k < count; ++k) {
+    // The first names what is measured, the others in which way.
+    table.names.push_back(k == 0 ? "benchmark" : fmt::format("argument {}", k));
+    for (size_t row = 0; row < parts.size(); ++row) table.rows[row].push_back(parts[row][k]);
+  }
+  EraseColumn(table, at);
+  for (const char* again : {"run_name", "fullname", "param"})
+    if (const size_t found = ColumnNamed(table, again); found < table.names.size()) EraseColumn(table, found);
+}
+
+bool KeepMeanOfPytest(RawResults& table) {
+  std::string unit;
+  if (ColumnNamed(table, "stats.mean") < table.names.size() &&
+      ColumnNamed(table, "stats.rounds") < table.names.size()) {
+    table.names[ColumnNamed(table, "stats.mean")] = "mean time (s)";
+  } else if (const size_t mean = ColumnNamed(table, "Mean");
+             mean < table.names.size() &&
+             RE2::FullMatch(table.names[0], R"(Name \(time in (\w+)\))", &unit)) {
+    table.names[mean] = fmt::format("mean time ({})", unit);
+    table.names[0] = "name";
+  } else {
+    return false;
+  }
+  static const RE2 other(
+      R"(stats\..*|options\..*|Min|Max|StdDev|Median|IQR|Outliers|OPS.*|Rounds|Iterations|group|fullname|param)");
+  for (size_t i = table.names.size(); i-- > 0;)
+    if (RE2::FullMatch(table.names[i], other)) EraseColumn(table, i);
+  return true;
+}
+
+}  // namespace dladvisor::benchmark_log
