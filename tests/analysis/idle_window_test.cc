@@ -192,6 +192,27 @@ TEST(IdleWindow, TheLongestGapsAreListed) {
   }
 }
 
+TEST(IdleWindow, GapsNameTheOperatorThatFillsThemCallByCall) {
+  TraceBuilder b;
+  b.Launch(0, 10, 100, "a");
+  b.Range(0, 2000, "loop");
+  b.Range(105, 2000, "half");
+  b.Range(110, 400, "sample");
+  b.Range(120, 390, "inner");
+  b.Range(410, 700, "sample");
+  b.Range(710, 980, "sample");
+  b.Launch(1000, 1010, 1100, "b");
+  b.Range(1110, 1400, "sample");
+  b.Range(1410, 1980, "copy");
+  b.Launch(2000, 2010, 2100, "c");
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeIdleGaps(context, ComputeTimelines(context));
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0].start_ns, 100);
+  EXPECT_EQ(rows[0].host_activity, "sample");
+  EXPECT_EQ(rows[1].host_activity, "half");
+}
+
 TEST(IdleWindow, GapsNameWhatTheHostWasIn) {
   TraceBuilder b;
   b.Launch(0, 10, 100, "a");

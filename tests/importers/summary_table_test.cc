@@ -176,6 +176,38 @@ TEST(SummaryTable, KeyAveragesOfTheCpuAlone) {
   EXPECT_EQ(tables[0].rows[0].kind, SummaryRowKind::kOperator);
 }
 
+TEST(SummaryTable, KeyAveragesWithAChoiceOfColumns) {
+  const auto tables = TablesOf(
+      "----------------  ------------  ------------  ------------  ------------  ------------  ------------\n"
+      "            Name    Self CPU %      Self CPU  Self CUDA %     Self CUDA    # of Calls  Source "
+      "Location\n"
+      "----------------  ------------  ------------  ------------  ------------  ------------  ------------\n"
+      "    MASK INDICES        87.88%        5.212s        0.00%       0.000us             1  a.py(10): f  \n"
+      "                                                                                       b.py(715): g \n"
+      "     aten::copy_        12.07%     715.848ms       88.11%     106.402ms             2  a.py(12): f  \n"
+      "Self CPU time total: 5.931s\n"
+      "Self CUDA time total: 120.761ms\n");
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows.size(), 2u);
+  EXPECT_DOUBLE_EQ(tables[0].rows[0].total_ns, 5.212e9);
+  EXPECT_DOUBLE_EQ(tables[0].rows[1].device_self_ns.value(), 106.402e6);
+}
+
+TEST(SummaryTable, FunctionsOfTheWholeProgramSayMoreThanSingleOperators) {
+  const Trace trace = test::ReadLog(
+      "         210 function calls in 10.000 seconds\n"
+      "   ncalls  tottime  percall  cumtime  percall filename:lineno(function)\n"
+      "        1    0.000    0.000   10.000   10.000 train.py:1(<module>)\n"
+      "      100    4.000    0.040    4.500    0.045 a.py:5(load)\n"
+      "\n"
+      "  autograd profiler output (CPU mode)\n"
+      "            Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg    # of Calls\n"
+      "    aten::conv2d         0.31%      22.000us        40.31%       2.866ms       2.866ms             1\n"
+      "Self CPU time total: 7.110ms\n");
+  EXPECT_TRUE(trace.summary_tables.empty());
+  EXPECT_EQ(trace.program_output.program, "Python's cProfile");
+}
+
 TEST(SummaryTable, RocprofTellsCallsFromKernels) {
   const auto tables = TablesOf(
       "\"Name\",\"Calls\",\"TotalDurationNs\",\"AverageNs\",\"Percentage\",\"MinNs\",\"MaxNs\",\"StdDev\"\n"

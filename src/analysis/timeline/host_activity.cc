@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <string_view>
 
@@ -75,6 +76,27 @@ void OfferFrames(const Trace& trace, const std::vector<ThreadTime>& stretches,
   }
 }
 
+// The name of the ranges that cover most of a stretch together, one after the other: three calls of an
+// operator, say. Of nested ones the outermost within it counts.
+NameId NameOfMost(const Context& context, const ThreadTime& stretch) {
+  const Ranges& ranges = context.trace.ranges;
+  const auto first = static_cast<uint32_t>(
+      std::lower_bound(ranges.start.begin(), ranges.start.end(), stretch.time.start) - ranges.start.begin());
+  std::map<NameId, Ns> covered;
+  Ns end = stretch.time.start;
+  for (uint32_t i = first; i < ranges.size() && i - first < kMostSteps; ++i) {
+    if (ranges.start[i] >= stretch.time.end) break;
+    if (ranges.thread[i] != stretch.thread || ranges.open[i] || ranges.kind[i] == RangeKind::kMark ||
+        ranges.start[i] < end || ranges.end[i] > stretch.time.end)
+      continue;
+    end = ranges.end[i];
+    covered[ranges.name[i]] += end - ranges.start[i];
+  }
+  for (const auto& [name, ns] : covered)
+    if (static_cast<double>(ns) >= kMostOf * static_cast<double>(stretch.time.length())) return name;
+  return kNoName;
+}
+
 }  // namespace
 
 std::vector<std::string> HostActivities(const Context& context, const std::vector<ThreadTime>& stretches) {
@@ -107,9 +129,16 @@ std::vector<std::string> HostActivities(const Context& context, const std::vecto
   }
   std::vector<std::string> names(stretches.size());
   for (size_t s = 0; s < stretches.size(); ++s) {
-    if (activities[s].name == kNoName) continue;
-    const std::string_view name = trace.names.View(activities[s].name);
-    switch (activities[s].kind) {
+    const ThreadTime& stretch = stretches[s];
+    Activity& activity = activities[s];
+    // What it lies in says less than what fills it.
+    const bool within = activity.kind == Kind::kRange && activity.length > stretch.time.length();
+    if ((activity.name == kNoName || within) && stretch.thread != kNoIndex && stretch.time.length() > 0)
+      if (const NameId most = NameOfMost(context, stretch); most != kNoName)
+        activity = {.name = most, .kind = Kind::kRange};
+    if (activity.name == kNoName) continue;
+    const std::string_view name = trace.names.View(activity.name);
+    switch (activity.kind) {
       case Kind::kCall:
         names[s] = ApiBaseName(name);
         break;

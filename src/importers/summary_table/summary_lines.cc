@@ -264,6 +264,7 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
         row.bytes = number;
         break;
       case Column::kHostSelf:
+        timed = timed || number.has_value();
         row.self_ns = number;
         break;
       case Column::kDeviceTotal:
@@ -285,6 +286,8 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
   // Sizes have no times.
   if (row.bytes && header.rows != Rows::kMigrations)
     row.average_ns = row.median_ns = row.min_ns = row.max_ns = std::nullopt;
+  if (header.Has(Column::kHostSelf) && !header.Has(Column::kHostTotal))
+    row.total_ns = row.self_ns.value_or(0);
   row.kind = KindOf(row, header, open_->type, category);
   if (row.kind == SummaryRowKind::kKernel || row.kind == SummaryRowKind::kCopy ||
       row.kind == SummaryRowKind::kSet)

@@ -102,7 +102,8 @@ std::optional<TableHeader> Known(TableHeader header, const std::vector<std::stri
   const auto named = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
   if (!header.Has(Column::kName) || !header.Has(Column::kCalls)) return std::nullopt;
   const bool by_time = header.Has(Column::kTotal) && header.Has(Column::kShare);
-  if (header.Has(Column::kHostSelf) && header.Has(Column::kHostTotal)) {
+  // A table may have a choice of its columns: "Name  Self CPU %  Self CPU  Self CUDA  # of Calls".
+  if (header.Has(Column::kHostSelf) && (header.Has(Column::kHostTotal) || named("self cpu %"))) {
     header.tool = Tool::kTorch;
     header.rows = Rows::kOperators;
     if (header.layout == Layout::kWords) header.layout = Layout::kWide;

@@ -184,6 +184,14 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   const bool says_more = times || log.runtime_ns || !log.error.empty();
   if (!summaries.empty() && !says_more && !tables) {
     if (reader.quotes_tables()) return ReadQuoted(source, blocks);
+    // torch.utils.bottleneck prints what functions take of the whole program first, then single operators.
+    if (ProgramOutput program = reader.Program();
+        program.program == "Python's cProfile" &&
+        std::ranges::all_of(summaries, [&](const SummaryTable& table) {
+          return table.tool == "torch.profiler" &&
+                 table.host_ns.value_or(0) < program.duration_ns.value_or(0);
+        }))
+      return ProgramTrace(source, std::move(program));
     return SummaryTrace(source, std::move(summaries));
   }
   if (log.empty() && serving.empty() && !tables && !reader.PrintsLosses())
