@@ -113,6 +113,10 @@ void ForgetImpossibleFigures(Device& device) {
   bound(device.clock_hz, 1, kMostPerSecond);
   bound(device.compute_major, 0, kMostVersion);
   bound(device.compute_minor, 0, kMostVersion);
+  bound(device.shared_bytes_per_sm, 1, kMostBytes);
+  bound(device.threads_per_sm, 1, kMostMultiprocessors);
+  bound(device.blocks_per_sm, 1, kMostMultiprocessors);
+  bound(device.registers_per_sm, 1, kMostBytes);
 }
 
 }  // namespace

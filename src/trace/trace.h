@@ -50,6 +50,10 @@ struct Device {
   std::optional<int64_t> sm_count, memory_bytes, memory_bandwidth, l2_bytes, clock_hz;  // bandwidth: bytes/s
   std::optional<int64_t> compute_major, compute_minor;
   std::string bus, uuid;
+  bool amd = false;  // made by AMD, as its runtime or its properties show; false where neither does
+  // Of a multiprocessor, as the driver states it.
+  std::optional<int64_t> shared_bytes_per_sm = {}, threads_per_sm = {}, blocks_per_sm = {},
+                         registers_per_sm = {};
 };
 
 struct Diagnostic {

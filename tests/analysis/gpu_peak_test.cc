@@ -95,6 +95,13 @@ TEST(GpuPeak, AnUnknownGpuHasNoPeaks) {
   const std::vector<GpuPeaks> peaks = ComputeGpuPeaks(context);
   EXPECT_FALSE(peaks.at(0).is_known());
   EXPECT_THAT(ComputeGpuPeakRows(context, peaks), IsEmpty());
+  EXPECT_FALSE(peaks.at(0).memory_bytes_per_s.has_value());
+}
+
+TEST(GpuPeak, AnUnknownGpuHasTheBandwidthThatTheProfileRecords) {
+  const GpuPeaks peaks = PeaksOf(OnGpu("NVIDIA Mystery", 40, 8 * kGibi, 384'064'000'000));
+  EXPECT_FALSE(peaks.is_known());
+  EXPECT_DOUBLE_EQ(peaks.memory_bytes_per_s.value_or(0), 384'064'000'000);
 }
 
 TEST(GpuPeak, WhatAProjectDeclaresComesFirst) {

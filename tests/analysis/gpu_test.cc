@@ -21,7 +21,8 @@ using test::TraceBuilder;
 
 std::vector<GpuRow> GpusOf(const TraceBuilder& b, const AnalysisOptions& options = {}) {
   const Context context = MakeContext(b.trace, options);
-  return ComputeGpus(context, ComputeTimelines(context), ComputeOps(context), ComputeMemory(context));
+  return ComputeGpus(context, ComputeTimelines(context), ComputeOps(context), ComputeMemory(context),
+                     ComputeGpuPeaks(context));
 }
 
 TEST(Gpu, BusyTimeIsAUnionAndKernelTimeASum) {

@@ -41,6 +41,27 @@ TEST(Occupancy, BlocksPerMultiprocessor) {
   EXPECT_FALSE(BlocksPerSm(A100(), 256, 32, int64_t{1} << 40).has_value()) << "not this device's limits";
 }
 
+TEST(Occupancy, LimitsThatTheDeviceStatesGoBeforeThoseOfItsCapability) {
+  using enum OccupancyLimit;
+  Device device = A100();
+  device.shared_bytes_per_sm = 64 * 1024;
+  device.threads_per_sm = 1024;
+  device.blocks_per_sm = 8;
+  EXPECT_EQ(BlocksPerSm(device, 128, 32, 40 * 1024), BlockFit(1, kSharedMemory));
+  EXPECT_EQ(BlocksPerSm(device, 256, 32, 0), BlockFit(4, kBlockSize));
+  EXPECT_EQ(BlocksPerSm(device, 32, 16, 0), BlockFit(8, kBlockSize));
+}
+
+TEST(Occupancy, AmdsArchitecturesAreNoCapabilities) {
+  Device gfx1100 = A100();
+  gfx1100.compute_major = 11;
+  gfx1100.name = "Radeon RX 7900 GRE";
+  EXPECT_FALSE(BlocksPerSm(gfx1100, 32, 32, 44032).has_value());
+  gfx1100.name = "";
+  gfx1100.amd = true;
+  EXPECT_FALSE(BlocksPerSm(gfx1100, 32, 32, 44032).has_value());
+}
+
 TEST(Occupancy, TheTailIsTheEmptyPartOfTheLastWave) {
   EXPECT_EQ(TailNs(A100(), 108 * 4, 1000, 4), 0);
   EXPECT_EQ(TailNs(A100(), 108 * 4 + 108, 1000, 4), 375);  // 5 of 8 quarter waves

@@ -68,6 +68,15 @@ TEST(OpEfficiency, OfAProductIsItsShareOfThePeak) {
   EXPECT_NEAR(*found.run.speed_of_light, 40'000.0 / 80'010, 1e-3);
 }
 
+TEST(OpEfficiency, KnowsTheFastestAndTheLongestOfEqualCalls) {
+  DrawnCalls b;
+  for (const Ns duration : {80'000, 40'000, 200'000}) b.Call("aten::mm", kSquare, kTwoHalves, duration);
+  const Found found = b.Efficiencies();
+  ASSERT_EQ(found.rows.size(), 1u);
+  EXPECT_EQ(found.rows[0].fastest_ns, 40'000);
+  EXPECT_EQ(found.rows[0].longest_ns, 200'000);
+}
+
 TEST(OpEfficiency, ListsLayoutsOnTheirOwn) {
   DrawnCalls b;
   for (const char* strides : {"[[1000, 1], [1000, 1]]", "[[1000, 1], [1000, 1]]", "[[1000, 1], [1, 1000]]"}) {

@@ -21,6 +21,17 @@ std::vector<ResourceUsageRow> UsageOf(const TraceBuilder& b) {
   return ComputeResourceUsage(context, ComputeTimelines(context));
 }
 
+TEST(ResourceUsage, EndsWhereTheProgramUnloadsItsCode) {
+  TraceBuilder b;
+  b.Api(0, 10, "cudaLaunchKernel", 1);
+  b.Kernel(10, 60, "relu", 1);
+  b.Api(60, 70, "cudaMemGetInfo", 2);
+  b.Api(70, 1000, "cuModuleUnload", 3);
+  const std::vector<ResourceUsageRow> usage = UsageOf(b);
+  EXPECT_EQ(usage.at(1).ns, 50);
+  EXPECT_EQ(usage.at(5).ns, 20) << "of the CPU";
+}
+
 TEST(ResourceUsage, AgreesWithDecidingEveryNanosecond) {
   std::mt19937 random(14);
   for (int round = 0; round < 100; ++round) {

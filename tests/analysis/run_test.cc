@@ -34,6 +34,19 @@ TEST(Run, FirstUseIsOfCallsThatDoNextToNothing) {
   EXPECT_EQ(run.first_use_call, "cudaMalloc");
 }
 
+TEST(Run, LastsAsLongAsWhatIsRecordedOfTheHostWhereNothingElseIs) {
+  const auto wall = [](const TraceBuilder& b) {
+    return ComputeRun(test::ContextOf(b.trace), {}, {}, {}, {}, {}).wall_ns;
+  };
+  TraceBuilder b;
+  EXPECT_EQ(wall(b), 0);
+  b.trace.session_duration_ns = 9 * kMillisecond;
+  EXPECT_EQ(wall(b), 9 * kMillisecond);
+  b.Frame(kMillisecond, 5 * kMillisecond, "train.py(1): main");
+  b.Frame(2 * kMillisecond, 3 * kMillisecond, "train.py(9): step");
+  EXPECT_EQ(wall(b), 4 * kMillisecond);
+}
+
 TEST(Run, NoFirstUseWhereCallsAreShort) {
   TraceBuilder b;
   b.Api(0, 9 * kMillisecond, "cudaMalloc_v3020", 1);

@@ -220,6 +220,11 @@ const Case kKernels[] = {
      "32ul>(at::GenericPackedTensorAccessor<c10::Half, 1ul>, fbgemm_gpu::FixedDivisor)",
      Use::kNo, false, Precision::kFp16},
     // Attention.
+    {"flash_attention_kernel(__half const*, __half const*, __half const*, __half*, float, unsigned long)",
+     Use::kUnknown, true, Precision::kFp16},
+    {"void flash_attn_tile<64, 16, 1>(const char*, float*, float)", Use::kNo, true, Precision::kFp32},
+    {"void flash_attn_ext_f16<64, 16, 4>(const char*, const half*, float*)", Use::kYes, true,
+     Precision::kFp16},
     {"void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>>, "
      "cutlass::bfloat16_t, "
      "float, cutlass::arch::Sm90, true, true>>(int)",

@@ -329,6 +329,23 @@ TEST(Kineto, TheListOfDevicesIsKnown) {
   EXPECT_EQ(listed(""), "");
 }
 
+TEST(Kineto, ReadsWhatAMultiprocessorHolds) {
+  const auto device = [](const std::string& properties) {
+    return ReadText(
+               fmt::format(R"({{"deviceProperties": [{{"id": 0, "name": "GPU", {}}}], "traceEvents": [{}]}})",
+                           properties, kKernel))
+        .devices.at(0);
+  };
+  const Device nvidia = device(
+      R"("maxThreadsPerMultiprocessor": 1536, "regsPerMultiprocessor": 65536, "sharedMemPerMultiprocessor": 102400)");
+  EXPECT_EQ(nvidia.threads_per_sm, 1536);
+  EXPECT_EQ(nvidia.registers_per_sm, 65536);
+  EXPECT_EQ(nvidia.shared_bytes_per_sm, 102400);
+  EXPECT_FALSE(nvidia.amd);
+  EXPECT_TRUE(
+      device(R"("maxThreadsPerMultiprocessor": 2048, "maxSharedMemoryPerMultiProcessor": 65536)").amd);
+}
+
 TEST(Kineto, FindsTheBordersOfEventsInLargeTraces) {
   constexpr size_t kEvents = 60'000;  // 9 MB
   std::string footer = R"(, "deviceProperties": [)";

@@ -296,6 +296,22 @@ TEST_F(Synthetic, MemoryEventsAndMetrics) {
   EXPECT_EQ(t.health.rows_skipped.at("CUDA_GPU_MEMORY_USAGE_EVENTS"), 1);
 }
 
+TEST_F(Synthetic, ReadsWhatAMultiprocessorHolds) {
+  const Trace t = Read(
+      "CREATE TABLE StringIds (id, value);"
+      "CREATE TABLE TARGET_INFO_GPU (id, name, smCount, maxShmemPerSm, maxWarpsPerSm, maxBlocksPerSm,"
+      " maxRegistersPerSm, threadsPerWarp);"
+      "INSERT INTO TARGET_INFO_GPU VALUES (0, 'A', 40, 102400, 48, 16, 65536, 32);"
+      "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, streamId, correlationId, globalPid,"
+      " demangledName, shortName);"
+      "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 20, 0, 7, 1, 0, 1, 1)");
+  const Device& device = t.devices.at(0);
+  EXPECT_EQ(device.shared_bytes_per_sm, 102400);
+  EXPECT_EQ(device.threads_per_sm, 1536);
+  EXPECT_EQ(device.blocks_per_sm, 16);
+  EXPECT_EQ(device.registers_per_sm, 65536);
+}
+
 TEST_F(Synthetic, DisplayAdaptersAreNoDevices) {
   const Trace t =
       Read(std::string(kStrings) + kKernels +

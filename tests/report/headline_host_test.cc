@@ -125,6 +125,17 @@ TEST(Headline, BeginsATestWithTheHostWhereNothingOnTheGpuWouldBeNoticedBesideIt)
   EXPECT_THAT(text(900'000'000), HasSubstr("first, profile the program at work"));
 }
 
+TEST(Headline, SaysOfAColdCallWhatItHoldsAndNoShareOfIt) {
+  Advice advice;
+  advice.findings = {MakeFinding("one-shot-program", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Profile the program at work."};
+  advice.findings[0].lets = {{"computing_ns", 49'000.0, Unit::kNanoseconds}};
+  const std::string text = Render(RunWithLedger({{"compute/other", 49'000}, {"idle/host", 3'000'000}}),
+                                  advice, ReportFormat::kMarkdown);
+  EXPECT_THAT(text, HasSubstr("tells little of a program at work; first, profile the program at work."));
+  EXPECT_THAT(text, Not(HasSubstr("are lost")));
+}
+
 TEST(Headline, BeginsATestWithItsResultWhereThatIsWrittenForLongerThanTheGpuWorks) {
   const auto text = [](const char* activity, int64_t ns) {
     Advice advice;

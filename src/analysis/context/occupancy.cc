@@ -11,7 +11,8 @@ constexpr size_t kFits = 256;
 constexpr int64_t kKiB = 1024, kWarp = 32, kRegisters = 64 * kKiB, kRegisterUnit = 256;
 
 struct Limits {
-  int64_t major, minor, threads, blocks, shared_kib;
+  int64_t major, minor, threads, blocks, shared;  // shared memory in KiB in the table, then in bytes
+  int64_t registers = kRegisters;
 };
 
 constexpr std::array<Limits, 20> kLimits = {{
@@ -22,12 +23,26 @@ constexpr std::array<Limits, 20> kLimits = {{
     {10, 3, 2048, 32, 228}, {11, 0, 1536, 24, 228}, {12, 0, 1536, 24, 100}, {12, 1, 1536, 24, 100},
 }};
 
-const Limits* LimitsOf(const Device& device) {
-  if (device.name.starts_with("AMD")) return nullptr;  // its architectures are numbered, too: 9.0 is gfx90a
-  const auto limits = std::find_if(kLimits.begin(), kLimits.end(), [&](const Limits& l) {
+// AMD's architectures are numbered, too: 9.0 is gfx90a. What of a multiprocessor a workgroup gets depends
+// there on how the kernel was compiled.
+bool IsAmd(const Device& device) {
+  return device.amd || device.name.starts_with("AMD") || device.name.starts_with("Radeon") ||
+         device.name.starts_with("gfx");
+}
+
+// What the driver states of the device itself goes before the table.
+std::optional<Limits> LimitsOf(const Device& device) {
+  if (IsAmd(device)) return std::nullopt;
+  const auto known = std::find_if(kLimits.begin(), kLimits.end(), [&](const Limits& l) {
     return l.major == device.compute_major && l.minor == device.compute_minor;
   });
-  return limits == kLimits.end() ? nullptr : &*limits;
+  if (known == kLimits.end()) return std::nullopt;
+  Limits limits = *known;
+  limits.threads = device.threads_per_sm.value_or(limits.threads);
+  limits.blocks = device.blocks_per_sm.value_or(limits.blocks);
+  limits.shared = device.shared_bytes_per_sm.value_or(limits.shared * kKiB);
+  limits.registers = device.registers_per_sm.value_or(kRegisters);
+  return limits;
 }
 
 int64_t RoundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -41,7 +56,7 @@ std::string_view OccupancyLimitName(OccupancyLimit limit) {
 
 std::optional<BlockFit> BlocksPerSm(const Device& device, int64_t threads_per_block,
                                     int64_t registers_per_thread, int64_t shared_bytes) {
-  const Limits* limits = LimitsOf(device);
+  const std::optional<Limits> limits = LimitsOf(device);
   if (!limits || threads_per_block <= 0) return std::nullopt;
   const int64_t warps = RoundUp(threads_per_block, kWarp) / kWarp;
   BlockFit fit = {std::min(limits->blocks, limits->threads / (warps * kWarp))};
@@ -49,11 +64,11 @@ std::optional<BlockFit> BlocksPerSm(const Device& device, int64_t threads_per_bl
     if (blocks < fit.blocks) fit = {blocks, by};
   };
   if (registers_per_thread > 0)
-    limit(kRegisters / RoundUp(registers_per_thread * kWarp, kRegisterUnit) / warps,
+    limit(limits->registers / RoundUp(registers_per_thread * kWarp, kRegisterUnit) / warps,
           OccupancyLimit::kRegisters);
   // Since compute capability 8.0 the system keeps 1 KiB of each block.
   const int64_t shared = shared_bytes + (limits->major >= 8 ? kKiB : 0);
-  if (shared > 0) limit(limits->shared_kib * kKiB / shared, OccupancyLimit::kSharedMemory);
+  if (shared > 0) limit(limits->shared / shared, OccupancyLimit::kSharedMemory);
   return fit.blocks > 0 ? std::optional(fit) : std::nullopt;
 }
 

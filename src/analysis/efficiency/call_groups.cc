@@ -66,6 +66,8 @@ class CallGrouper {
       }
       CallGroup& group = GroupOf(gpu, call.operation, precision, element_bytes, layout);
       group.winograd |= call.winograd;
+      group.fastest_ns = group.calls == 0 ? call.kernel_ns : std::min(group.fastest_ns, call.kernel_ns);
+      group.longest_ns = std::max(group.longest_ns, call.kernel_ns);
       ++group.calls;
       group.recomputed += work_.IsRecomputed(call);
       group.kernels += call.kernels;

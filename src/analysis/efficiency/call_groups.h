@@ -16,8 +16,9 @@ namespace dladvisor {
 // Calls of one operator with the same arguments on one GPU, in one precision and layout.
 struct CallGroup {
   Ns gpu_ns = 0;
-  uint32_t gpu = 0;        // index into ranks.gpus
-  uint32_t operation = 0;  // index into OperatorWork::operators
+  Ns fastest_ns = 0, longest_ns = 0;  // of its calls
+  uint32_t gpu = 0;                   // index into ranks.gpus
+  uint32_t operation = 0;             // index into OperatorWork::operators
   uint32_t calls = 0, recomputed = 0, kernels = 0;
   uint32_t next_of_operation = kNoIndex, next_of_row = kNoIndex;
   uint8_t layout = 0;         // index into CallGroups::layouts

@@ -251,6 +251,11 @@ class EfficiencyBuilder {
     const OperatorTotals totals = TotalsOf(of_row);
     OpEfficiencyRow row = Named(first, totals);
     row.shapes = ShapesOf(first.operation);
+    for (uint32_t at = of_row.first; at != kNoIndex; at = calls_.groups[at].next_of_row) {
+      const CallGroup& group = calls_.groups[at];
+      row.fastest_ns = std::min(row.fastest_ns.value_or(group.fastest_ns), group.fastest_ns);
+      row.longest_ns = std::max(row.longest_ns.value_or(group.longest_ns), group.longest_ns);
+    }
     if (totals.last != nullptr) {
       const auto number = [&](WorkNumber which) { return work_.operators.NumberOf(*totals.last, which); };
       row.output_tiles = number(kOutputTiles);
@@ -411,6 +416,10 @@ const RelationOf<OpEfficiencyRow>& OpEfficiencyRelation() {
                   "Of those, forward operators that a backward pass repeats (activation checkpointing).")
           .Column("kernels", &Row::kernels, Unit::kCount, "Kernels that they launched.")
           .Column("gpu_ns", &Row::gpu_ns, Unit::kNanoseconds, "Sum of the kernels' durations.")
+          .Column(
+              "fastest_ns", &Row::fastest_ns, Unit::kNanoseconds,
+              "Sum of the kernels' durations of the call with the least; unknown for rows of other shapes.")
+          .Column("longest_ns", &Row::longest_ns, Unit::kNanoseconds, "The same of the call with the most.")
           .Column("kernel_share", &Row::kernel_share, Unit::kRatio,
                   "Of the rank's kernel time without collectives.")
           .Column(

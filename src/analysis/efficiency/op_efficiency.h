@@ -30,6 +30,7 @@ struct OpEfficiencyRow {
   std::string_view op, data_type, shapes, precision, layout;
   std::optional<std::string_view> kind;
   int64_t variants = 1, calls = 0, recomputed_calls = 0, kernels = 0, gpu_ns = 0;
+  std::optional<int64_t> fastest_ns, longest_ns;
   std::optional<double> kernel_share;
   std::optional<int64_t> output_tiles;
   std::optional<int64_t> inner;

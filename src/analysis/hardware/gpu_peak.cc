@@ -86,11 +86,16 @@ GpuPeaks PeaksOf(const Device& device, const Hardware* declared_hardware) {
   GpuPeaks peaks;
   peaks.declared = model != nullptr;
   if (!model) model = FindModel(BuiltInHardware(), gpu);
-  if (!model) return peaks;
+  const auto unknown = [&device] {
+    GpuPeaks recorded;
+    if (device.memory_bandwidth) recorded.memory_bytes_per_s = static_cast<double>(*device.memory_bandwidth);
+    return recorded;
+  };
+  if (!model) return unknown();
   if (device.sm_count && model->multiprocessors)
     peaks.multiprocessor_share =
         static_cast<double>(*device.sm_count) / static_cast<double>(*model->multiprocessors);
-  if (peaks.multiprocessor_share > 1 + kPeakTolerance) return {};
+  if (peaks.multiprocessor_share > 1 + kPeakTolerance) return unknown();
   const bool has_all = peaks.multiprocessor_share > 1 - kPeakTolerance;
   const bool is_whole = has_all && HasMemoryOf(*model, gpu);
   peaks.model = model->model;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What each GPU of a profile can do at most, by its model: of the models that the project declares, else of
 // those that the program knows (src/hardware/hardware.h). A model that neither has is unknown, and so are its
-// peaks.
+// peaks, but for the memory's bandwidth where the profile records it.
 //
 // Where the profile contradicts the model:
 // - Fewer multiprocessors: a MIG slice, a partition, or a card that was cut under the same name. Compute

@@ -26,6 +26,8 @@ const RelationOf<GpuRow>& GpuRelation() {
           .Column("compute_capability", &GpuRow::compute_capability, Unit::kText,
                   "CUDA compute capability, e.g. 8.0.")
           .Column("memory_bytes", &GpuRow::memory_bytes, Unit::kBytes, "Memory of the device.")
+          .Column("memory_bytes_per_s", &GpuRow::memory_bytes_per_s, Unit::kBytesPerSecond,
+                  "Bandwidth of that memory: of the model, or as the profile records it.")
           .Column("kernels", &GpuRow::kernels, Unit::kCount, "Kernels that start in the window.")
           .Column("kernel_ns", &GpuRow::kernel_ns, Unit::kNanoseconds, "Sum of those kernels' durations.")
           .Column("window_ns", &GpuRow::window_ns, Unit::kNanoseconds, "Length of the analysed window.")
@@ -99,7 +101,8 @@ Interval SpanOf(const Trace& trace, const GpuWork& work) {
 }  // namespace
 
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
-                                const OpFamilies& ops, const std::vector<MemoryRow>& memory) {
+                                const OpFamilies& ops, const std::vector<MemoryRow>& memory,
+                                const std::vector<GpuPeaks>& peaks) {
   const Trace& trace = context.trace;
   std::vector<GpuRow> rows;
   for (size_t i = 0; i < timelines.size(); ++i) {
@@ -113,6 +116,7 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     if (device.compute_major)
       row.compute_capability = fmt::format("{}.{}", *device.compute_major, device.compute_minor.value_or(0));
     row.memory_bytes = device.memory_bytes;
+    row.memory_bytes_per_s = peaks[i].memory_bytes_per_s;
     row.window_ns = timeline.window.length();
     row.span_ns = SpanOf(trace, context.work[i]).length();
     for (const uint32_t k : context.work[i].kernels) {

@@ -9,6 +9,7 @@
 
 #include "engine/store/relation.h"
 #include "src/analysis/family/values.h"
+#include "src/analysis/hardware/gpu_peak.h"
 #include "src/analysis/memory/memory.h"
 #include "src/analysis/ops/op.h"
 #include "src/analysis/timeline/gpu_timeline.h"
@@ -21,6 +22,7 @@ struct GpuRow {
   std::optional<int64_t> sm_count;
   std::optional<std::string> compute_capability;
   std::optional<int64_t> memory_bytes;
+  std::optional<double> memory_bytes_per_s;
   int64_t kernels = 0, kernel_ns = 0, window_ns = 0, span_ns = 0, busy_ns = 0, kernel_busy_ns = 0;
   std::optional<double> gpu_utilization;
   int64_t idle_ns = 0;
@@ -37,7 +39,8 @@ const RelationOf<GpuRow>& GpuRelation();
 
 // A row per entry of ranks.gpus, in that order.
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
-                                const OpFamilies& ops, const std::vector<MemoryRow>& memory);
+                                const OpFamilies& ops, const std::vector<MemoryRow>& memory,
+                                const std::vector<GpuPeaks>& peaks);
 
 template <>
 inline constexpr Computed kValue<std::vector<GpuRow>>{"gpu rows", ComputeGpus};

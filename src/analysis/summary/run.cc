@@ -175,8 +175,10 @@ const RelationOf<RunRow>& RunRelation() {
                   "What shows the kind: a name, or counts.")
           .Column("ranks", &RunRow::ranks, Unit::kCount, "Processes with GPU work.")
           .Column("gpus", &RunRow::gpus, Unit::kCount, "GPUs with work, counted once per rank.")
-          .Column("wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
-                  "From the first API call, range or GPU operation to the last one's end.")
+          .Column(
+              "wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
+              "From the first API call, range or GPU operation to the last one's end; where there is none "
+              "of them, of the host's functions, system calls or turns on a CPU, else of the recording.")
           .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
                   "Time before the longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("first_use_ns", &RunRow::first_use_ns, Unit::kNanoseconds,
@@ -263,6 +265,28 @@ const RelationOf<RunRow>& RunRelation() {
   return relation;
 }
 
+namespace {
+
+// Of a profile without calls, ranges and GPU work: from the first to the last of what else it holds of the
+// host, or as long as was recorded.
+Ns HostTimeOf(const Trace& trace) {
+  std::optional<Interval> all;
+  const auto add = [&](const auto& events) {
+    for (size_t i = 0; i < events.start.size(); ++i) {
+      if (!all) all = Interval{events.start[i], events.end[i]};
+      all->start = std::min(all->start, events.start[i]);
+      all->end = std::max(all->end, events.end[i]);
+    }
+  };
+  add(trace.frames);
+  add(trace.os_calls);
+  add(trace.cpu_runs);
+  if (all && all->length() > 0) return all->length();
+  return std::max<Ns>(0, trace.session_duration_ns.value_or(0));
+}
+
+}  // namespace
+
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
                   const OpFamilies& ops, const OpEfficiencies& efficiencies,
                   const std::vector<TrainingRow>& trainings) {
@@ -272,7 +296,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   row.ranks = std::count_if(context.ranks.of_process.begin(), context.ranks.of_process.end(),
                             [](int64_t r) { return r >= 0; });
   row.gpus = static_cast<int64_t>(gpus.size());
-  row.wall_ns = context.activity.length();
+  row.wall_ns = context.activity.length() > 0 ? context.activity.length() : HostTimeOf(trace);
   row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
   if (const auto kind = FindProgramKind(context)) {
     row.kind = kind->kind;

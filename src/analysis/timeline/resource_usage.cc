@@ -149,13 +149,36 @@ class HostTimes {
   bool names_functions_ = false;
 };
 
+// Unloads code or destroys the context: behind the GPU's last work it is the end of the program.
+bool IsTeardown(std::string_view call) {
+  constexpr std::array kCalls = std::to_array<std::string_view>(
+      {"cuModuleUnload", "cuLibraryUnload", "cuCtxDestroy", "cuDevicePrimaryCtxRe", "cudaDeviceReset",
+       "hipModuleUnload", "hipCtxDestroy", "hipDeviceReset"});
+  return std::ranges::any_of(kCalls, [&](std::string_view known) { return call.starts_with(known); });
+}
+
+// The window without the end of the program: up to the first such call behind the last kernel.
+Interval WithoutTeardown(const Context& context, size_t gpu, Interval window) {
+  const std::vector<uint32_t>& kernels = context.work[gpu].kernels;
+  if (kernels.empty()) return window;
+  const Trace& trace = context.trace;
+  const Ns last = trace.kernels.end[kernels.back()];
+  const ApiCalls& calls = trace.api_calls;
+  for (size_t i = calls.size(); i-- > 0 && calls.start[i] >= last;)
+    if (calls.start[i] < window.end && calls.thread[i] != kNoIndex &&
+        trace.threads[calls.thread[i]].process == context.ranks.gpus[gpu].process &&
+        IsTeardown(trace.names.View(calls.name[i])))
+      window.end = std::max(window.start, calls.start[i]);
+  return window;
+}
+
 }  // namespace
 
 const RelationOf<ResourceUsageRow>& ResourceUsageRelation() {
   static const auto relation =
       RelationOf<ResourceUsageRow>("resource_usage",
                                    "DLProf's resource usage breakdown of the analysed steps, without steps "
-                                   "of the whole profile: exclusive, "
+                                   "of the whole profile up to the end of the program: exclusive, "
                                    "the first category counts.")
           .Key("category", &ResourceUsageRow::category, Unit::kText,
                "Using Tensor Cores, Not Using Tensor Cores, Memory, Dataloader, I/O, CPU, Other.")
@@ -186,7 +209,7 @@ std::vector<ResourceUsageRow> ComputeResourceUsage(const Context& context,
   std::vector<IntervalSet> edges(timelines.size());  // of the host's window outside of the GPU's
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     const GpuTimeline& t = timelines[gpu];
-    const Interval window = context.HostWindowOf(context.ranks.gpus[gpu].rank);
+    const Interval window = WithoutTeardown(context, gpu, context.HostWindowOf(context.ranks.gpus[gpu].rank));
     if (window.length() <= 0) continue;
     window_total += window.length();
     const auto busy = [&](Bucket bucket) { return t.ledger[static_cast<size_t>(bucket)]; };

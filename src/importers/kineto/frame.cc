@@ -74,6 +74,11 @@ Device PropertiesOf(const json& properties, int64_t ordinal) {
   device.sm_count = IntegerAt(properties, "numSms");
   device.compute_major = IntegerAt(properties, "computeMajor");
   device.compute_minor = IntegerAt(properties, "computeMinor");
+  device.threads_per_sm = IntegerAt(properties, "maxThreadsPerMultiprocessor");
+  device.registers_per_sm = IntegerAt(properties, "regsPerMultiprocessor");
+  device.shared_bytes_per_sm = IntegerAt(properties, "sharedMemPerMultiprocessor");
+  // How PyTorch's profiler names it where it is built for ROCm.
+  device.amd = properties.contains("maxSharedMemoryPerMultiProcessor");
   return device;
 }
 
@@ -98,8 +103,10 @@ void ReadDevices(const json& frame, Trace& trace) {
                                   [&](const Device& d) { return d.ordinal == used.ordinal; });
     if (own == listed.end() && !all_alike) continue;
     const int64_t ordinal = used.ordinal;
+    const bool amd = used.amd;
     used = own == listed.end() ? listed[0] : *own;
     used.ordinal = ordinal;
+    used.amd |= amd;
   }
   for (const Device& device : listed) {
     const bool is_used = std::any_of(trace.devices.begin(), trace.devices.end(),

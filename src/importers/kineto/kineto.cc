@@ -356,7 +356,10 @@ Trace ReadTrace(ByteSource& source) {
   trace.format = "kineto";
   const GpuDialect* dialect = FirstTime(trace) ? nullptr : ReadGpuDialect(*batch);
   if (dialect) trace.format = dialect->format;
-  if (IsAmd(trace)) GiveMemoryItsDevice(trace);
+  if (IsAmd(trace)) {
+    GiveMemoryItsDevice(trace);
+    for (Device& device : trace.devices) device.amd = true;
+  }
   DropUnusedDevices(trace);
   SortDevices(trace);
   const std::optional<int64_t> base = ReadFrame(reader->text().Frame(), trace);

@@ -17,7 +17,7 @@ using sqlite::Rows;
 
 namespace {
 
-constexpr int64_t kLastDevice = 4095;
+constexpr int64_t kLastDevice = 4095, kWarp = 32;
 
 std::optional<int64_t> Positive(const Rows& rows, size_t column, int64_t factor = 1) {
   const std::optional<int64_t> value = rows.Integer(column);
@@ -93,22 +93,28 @@ void Devices::ReadOldGpus(const Database& db) {
 void Devices::ReadGpus(const Database& db) {
   Rows rows(db, "TARGET_INFO_GPU",
             {"id", "deviceId", "cuDevice", "name", "smCount", "totalMemory", "memoryBandwidth", "l2CacheSize",
-             "clockRate", "computeMajor", "computeMinor", "busLocation", "uuid"});
+             "clockRate", "computeMajor", "computeMinor", "busLocation", "uuid", "maxShmemPerSm",
+             "maxWarpsPerSm", "maxBlocksPerSm", "maxRegistersPerSm", "threadsPerWarp"});
   const bool described_before = !trace_.devices.empty();
   while (rows.Next()) {
     const auto gpu = rows.Integer(0) ? rows.Integer(0) : rows.Integer(1);
     if (!gpu || *gpu < 0 || *gpu > kLastDevice) continue;
-    Device device{.ordinal = *gpu,
-                  .name = std::string(rows.Text(3)),
-                  .sm_count = Positive(rows, 4),
-                  .memory_bytes = Positive(rows, 5),
-                  .memory_bandwidth = Positive(rows, 6),
-                  .l2_bytes = Positive(rows, 7),
-                  .clock_hz = Positive(rows, 8),
-                  .compute_major = Positive(rows, 9),
-                  .compute_minor = NotNegative(rows, 10),
-                  .bus = std::string(rows.Text(11)),
-                  .uuid = std::string(rows.Text(12))};
+    Device device{
+        .ordinal = *gpu,
+        .name = std::string(rows.Text(3)),
+        .sm_count = Positive(rows, 4),
+        .memory_bytes = Positive(rows, 5),
+        .memory_bandwidth = Positive(rows, 6),
+        .l2_bytes = Positive(rows, 7),
+        .clock_hz = Positive(rows, 8),
+        .compute_major = Positive(rows, 9),
+        .compute_minor = NotNegative(rows, 10),
+        .bus = std::string(rows.Text(11)),
+        .uuid = std::string(rows.Text(12)),
+        .shared_bytes_per_sm = Positive(rows, 13),
+        .threads_per_sm = Positive(rows, 14, std::clamp<int64_t>(rows.Integer(17, kWarp), 1, kWarp)),
+        .blocks_per_sm = Positive(rows, 15),
+        .registers_per_sm = Positive(rows, 16)};
     if (described_before) {  // the CUDA table has said it better; ids here count all adapters
       const auto same = std::find_if(trace_.devices.begin(), trace_.devices.end(), [&](const Device& known) {
         return known.bus == device.bus || known.ordinal == device.ordinal;

@@ -285,6 +285,21 @@ bool OnlyAsksForMore(const Finding& finding) {
          });
 }
 
+// So few kernels of a network that no pass of it is among them, however long they take.
+constexpr double kFewKernels = 10;
+std::optional<size_t> NoPassAtAll(const ReportModel& model) {
+  const Advice& advice = *model.advice;
+  const auto once = FindingOf(advice, "one-shot-program");
+  if (!once || !OnlyAsksForMore(advice.findings[*once])) return std::nullopt;
+  const auto& lets = advice.findings[*once].lets;
+  const auto kernels = std::ranges::find(lets, "kernels", &NamedValue::name);
+  const Figure* framework = FindFigure(model, "framework");
+  const bool of_network = framework != nullptr && !IsNull(framework->value) &&
+                          !FormatValue(framework->value, Unit::kText).starts_with("Open");  // OpenACC, OpenMP
+  const bool few = kernels != lets.end() && AsNumber(kernels->value).value_or(kFewKernels) < kFewKernels;
+  return few && of_network ? once : std::nullopt;
+}
+
 // From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
 constexpr double kStartOfRanks = 0.25;
 
@@ -293,6 +308,7 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   const Advice& advice = *model.advice;
   const Whole whole = WholeOf(model);
   const Weighed savings = WeighSavings(advice, whole);
+  if (const auto once = NoPassAtAll(model); once && !(savings.start_up && !savings.best)) return once;
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
   if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
   // What is left of a cold step is no place to begin; a program goes on, so that there most of all must be.
@@ -464,8 +480,11 @@ HeadlineText Headline(const ReportModel& model) {
                                 ? fmt::format("; for {} of the program's time only the host computes",
                                               FormatValue(host->share, Unit::kRatio))
                                 : "";
-  const std::string loss =
-      doubt + LossText(model, first ? MostSaving(advice, *first).saves : std::nullopt) + alone;
+  const std::string loss = doubt +
+                           (first && OnlyAsksForMore(advice.findings[*first])
+                                ? ColdCallText(model, advice.findings[*first])
+                                : LossText(model, first ? MostSaving(advice, *first).saves : std::nullopt)) +
+                           alone;
   if (!first) {
     const bool advised = !advice.Roots().empty();
     return {fmt::format("{}; {} ({}).", loss,

@@ -167,6 +167,16 @@ std::string LossText(const ReportModel& model, const std::optional<SavingClaim>&
   return "How much time is lost is unknown";
 }
 
+std::string ColdCallText(const ReportModel& model, const Finding& finding) {
+  const auto computing = std::ranges::find(finding.lets, "computing_ns", &NamedValue::name);
+  const double ns = computing == finding.lets.end() ? 0 : AsNumber(computing->value).value_or(0);
+  const auto whole_ns = FigureNumber(model, "window");
+  if (!(ns > 0) || !whole_ns) return LossText(model, std::nullopt);
+  return fmt::format("The GPU computes for {}{}, which tells little of a program at work",
+                     FormatValue(ns, Unit::kNanoseconds),
+                     ns < (1 - kSmallLoss) * *whole_ns ? " of " + FigureText(model, "window") : "");
+}
+
 std::string ShareText(const ReportModel& model, const Finding& finding) {
   if (!finding.saves || finding.saves->bucket == "idle/compilation") return "";
   const bool has_steps = FigureNumber(model, "step_time").has_value(),

@@ -16,6 +16,10 @@ inline constexpr double kSmallLoss = 0.05;
 // computing: where `claim`, of the finding to begin with, saves more of that, it says so.
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim);
 
+// "The GPU computes for 49.0 µs of 3.07 ms, which tells little of a program at work": of a single cold call,
+// of which no share says anything. `finding` is what says that it is one.
+std::string ColdCallText(const ReportModel& model, const Finding& finding);
+
 // Whether a claim is on computing, alone or with all else.
 bool OfComputing(const SavingClaim& claim);
 
