@@ -243,11 +243,14 @@ void LimitWork(Account& account, const Ledger& ledger) {
 }  // namespace
 
 std::vector<std::string> Ledger::BucketsOf(const std::string& from) const {
-  if (std::ranges::find(buckets, from) != buckets.end()) return {from};
   if (from == kAllBuckets) return buckets;
   std::vector<std::string> family;
+  const bool is_one = std::ranges::find(buckets, from) != buckets.end();
   for (const std::string& name : buckets)
-    if (from == kLostBuckets ? !IsWork(*this, name) : name.starts_with(from + "/")) family.push_back(name);
+    if (is_one                 ? name == from || name.starts_with(from + "-")
+        : from == kLostBuckets ? !IsWork(*this, name)
+                               : name.starts_with(from + "/"))
+      family.push_back(name);
   return family;
 }
 

@@ -20,8 +20,8 @@ inline constexpr std::string_view kAllBuckets = "step";
 // The family of all buckets that are not of work: a claim on waits of more than one kind.
 inline constexpr std::string_view kLostBuckets = "loss";
 
-// A claim may also be on a family of buckets, those whose names begin with "FAMILY/", on all, or on
-// all that are not of work.
+// A claim is on a bucket with its parts, those whose names begin with "BUCKET-", or on a family of buckets,
+// those whose names begin with "FAMILY/", on all, or on all that are not of work.
 struct Ledger {
   std::string relation;              // keyed by a subject and a bucket
   std::string bucket;                // the column that names the bucket
@@ -46,7 +46,7 @@ struct Ledger {
   // the longer for it the sooner they are there, so that no saving is sure.
   std::string paced_from_outside = {};
 
-  // The bucket, or those of the family; none where there is no such.
+  // The bucket with its parts, or those of the family; none where there is no such.
   std::vector<std::string> BucketsOf(const std::string& from) const;
   std::vector<std::string> Families() const;
 };

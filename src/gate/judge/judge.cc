@@ -345,13 +345,14 @@ class GateJudge {
     return std::numeric_limits<double>::infinity();
   }
 
-  // Whether a root finding of the rule saves time of that bucket, or of its family.
+  // Whether a root finding of the rule saves time of that bucket, or of what it is part of.
   bool Claims(const RuleVerdict& rule, const std::string& bucket) const {
     const auto claims = [&](const GateRun& run) {
       return std::ranges::any_of(run.findings, [&](const Finding& finding) {
         return finding.rule == rule.rule && !finding.caused_by && finding.saves &&
                !finding.saves->bucket.empty() &&
-               (finding.saves->bucket == bucket || bucket.starts_with(finding.saves->bucket + "/"));
+               (finding.saves->bucket == bucket || bucket.starts_with(finding.saves->bucket + "/") ||
+                bucket.starts_with(finding.saves->bucket + "-"));
       });
     };
     return std::ranges::any_of(baseline_, claims) || std::ranges::any_of(candidate_, claims);
