@@ -87,6 +87,14 @@ TEST(Savings, OfLessThanANanosecondAreNone) {
   for (const Finding& finding : advice.findings) EXPECT_LE(finding.saves->low_ns, finding.saves->high_ns);
 }
 
+TEST(Savings, OfABucketComeFromItsParts) {
+  Ledger ledger = Hours();
+  ledger.buckets = {"idle/rain", "idle/rain-drizzle", "idle/rainy", "idle/lunch", "serving"};
+  EXPECT_THAT(ledger.BucketsOf("idle/rain"), ElementsAre("idle/rain", "idle/rain-drizzle"));
+  EXPECT_THAT(ledger.BucketsOf("idle/rain-drizzle"), ElementsAre("idle/rain-drizzle"));
+  EXPECT_THAT(ledger.BucketsOf("idle/snow"), IsEmpty());
+}
+
 TEST(Savings, OfAFamilyComeFromItsBuckets) {
   ShopHours shop;
   shop.hours.AddRow({int64_t{1}, std::string("idle/lunch"), int64_t{30}});
