@@ -18,7 +18,8 @@ struct ThreadTime {
 
 // For each stretch, the name of the shortest event of its thread that covers at least 80 % of it: a Python
 // function ("video.py(129): preprocess"), a range or operator, an API call, a call of the operating system.
-// Where none does, that of the ranges that do so one after the other; else "", as between two operators of a loop without Python stacks.
+// Where none does, that of the ranges that do so one after the other; else "", as between two operators of a
+// loop without Python stacks.
 std::vector<std::string> HostActivities(const Context& context, const std::vector<ThreadTime>& stretches);
 
 }  // namespace dladvisor
