@@ -97,6 +97,48 @@ TEST(SummaryTable, CopiesBesideKernelsOfOldVersions) {
   EXPECT_EQ(tables[0].rows[1].total_ns, 9.7e6);
 }
 
+// nsys stats has a row for each grid (cuda_gpu_kern_gb_sum, and gpukernsum of 2022).
+TEST(SummaryTable, OneKernelWithOtherGridsIsOne) {
+  const auto tables = TablesOf(
+      " Time (%)  Total Time (ns)  Instances  Avg (ns)  Med (ns)  Min (ns)  Max (ns)  StdDev (ns)  GridXYZ   "
+      " "
+      "  BlockXYZ      Name\n"
+      " --------  ---------------  ---------  --------  --------  --------  --------  -----------  "
+      "---------- "
+      "  ------------  ----\n"
+      "     60.0        6,000,000          2  3000000.0 3000000.0 2,000,000 4,000,000  1.0   64    1    1   "
+      "256 "
+      "   1    1  conv\n"
+      "     30.0        3,000,000          1  3000000.0 3000000.0 3,000,000 3,000,000  1.0   64    1    1   "
+      "256 "
+      "   1    1  pool\n"
+      "     10.0        1,000,000          1  1000000.0 1000000.0 1,000,000 1,000,000  1.0   16    1    1   "
+      "256 "
+      "   1    1  conv\n");
+  ASSERT_EQ(tables[0].rows.size(), 2U);
+  EXPECT_EQ(tables[0].rows[0].name, "conv");
+  EXPECT_EQ(tables[0].rows[0].calls, 3);
+  EXPECT_EQ(tables[0].rows[0].total_ns, 7e6);
+  EXPECT_EQ(tables[0].rows[0].min_ns, 1e6);
+  EXPECT_EQ(tables[0].rows[0].max_ns, 4e6);
+  EXPECT_FALSE(tables[0].rows[0].median_ns.has_value());
+}
+
+TEST(SummaryTable, OneOperatorWithOtherShapesIsOne) {
+  const auto tables = TablesOf(
+      "Name        Self CPU %  Self CPU    CPU total %  CPU total   Self CUDA   CUDA total  # of Calls  "
+      "Input "
+      "Shapes\n"
+      "aten::mm    40.00%      4.000ms     40.00%       4.000ms     8.000ms     8.000ms     10          [[8, "
+      "8], [8, 8]]\n"
+      "aten::mm    10.00%      1.000ms     10.00%       1.000ms     2.000ms     2.000ms     30          [[4, "
+      "8], [8, 8]]\n");
+  ASSERT_EQ(tables[0].rows.size(), 1U);
+  EXPECT_EQ(tables[0].rows[0].calls, 40);
+  EXPECT_EQ(tables[0].rows[0].device_self_ns, 1e7);
+  EXPECT_EQ(tables[0].rows[0].self_ns, 5e6);
+}
+
 TEST(SummaryTable, NvprofNamesUnitsInItsCells) {
   const auto tables = TablesOf(
       "==7== NVPROF is profiling process 7, command: ./add 10\nsum is 3\n==7== Profiling result:\n"

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <optional>
 #include <utility>
 
 #include "engine/base/trim.h"
@@ -170,6 +172,36 @@ void DropSpansByTotal(SummaryTable& table) {
     sum -= most->total_ns;
     table.rows.erase(most);
   }
+}
+
+// Calls of one kernel with other grids, and of one operator with other shapes, stand in rows of their own.
+void JoinRowsOfOneName(std::vector<SummaryRow>& rows) {
+  const auto add = [](std::optional<double>& to, const std::optional<double>& more) {
+    if (more) to = to.value_or(0) + *more;
+  };
+  std::map<std::pair<SummaryRowKind, std::string>, size_t> first;
+  size_t kept = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const auto [known, is_new] = first.try_emplace({rows[i].kind, rows[i].name}, kept);
+    if (is_new) {
+      if (kept != i) rows[kept] = std::move(rows[i]);
+      ++kept;
+      continue;
+    }
+    SummaryRow& to = rows[known->second];
+    const SummaryRow& more = rows[i];
+    to.calls += more.calls;
+    to.total_ns += more.total_ns;
+    add(to.self_ns, more.self_ns);
+    add(to.device_ns, more.device_ns);
+    add(to.device_self_ns, more.device_self_ns);
+    add(to.bytes, more.bytes);
+    to.average_ns.reset();
+    to.median_ns.reset();
+    if (more.min_ns) to.min_ns = std::min(to.min_ns.value_or(*more.min_ns), *more.min_ns);
+    if (more.max_ns) to.max_ns = std::max(to.max_ns.value_or(*more.max_ns), *more.max_ns);
+  }
+  rows.resize(kept);
 }
 
 bool Alike(const SummaryRow& a, const SummaryRow& b) {
@@ -365,6 +397,7 @@ void SummaryLinesReader::Close() {
   Open closed = std::move(*open_);
   open_.reset();
   if (closed.header.rows == Rows::kOperators) DropSpans(closed.rows);
+  if (closed.header.Has(Column::kThree)) JoinRowsOfOneName(closed.rows);
   if (closed.rows.empty()) return;
   const std::string part = PartOf(closed.rows, closed.header);
   const std::string_view tool = NameOf(closed.header.tool);
@@ -391,7 +424,10 @@ std::vector<SummaryTable> SummaryLinesReader::Finish() {
   Close();
   MergeWithBefore();
   for (SummaryTable& table : tables_)
-    if (table.tool == NameOf(Tool::kTorch)) DropSpansByTotal(table);
+    if (table.tool == NameOf(Tool::kTorch)) {
+      JoinRowsOfOneName(table.rows);
+      DropSpansByTotal(table);
+    }
   return std::move(tables_);
 }
 
