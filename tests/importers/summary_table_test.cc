@@ -97,6 +97,43 @@ TEST(SummaryTable, CopiesBesideKernelsOfOldVersions) {
   EXPECT_EQ(tables[0].rows[1].total_ns, 9.7e6);
 }
 
+TEST(SummaryTable, NsysStatsWritesOtherFormatsAndDocumentsQuoteThem) {
+  const char* names[] = {"Time (%)", "Total Time (ns)", "Instances", "Avg (ns)", "Name"};
+  const char* cells[] = {"90.0", "9000", "9", "1000.0", "void f(int, float *)"};
+  for (const std::string separator : {"\t", ";", " | "}) {
+    SCOPED_TRACE(separator);
+    std::string head, row;
+    for (size_t i = 0; i < std::size(names); ++i) {
+      head += (i ? separator : "") + names[i];
+      row += (i ? separator : "") + cells[i];
+    }
+    if (separator == " | ") {
+      head = "+-----+\n| " + head + " |\n|:---|---:|\n";
+      row = "| " + row + " |\n+-----+\n";
+    } else {
+      head += '\n';
+    }
+    const auto tables = TablesOf("A line\n" + head + row + "\n");
+    ASSERT_EQ(tables.size(), 1U);
+    ASSERT_EQ(tables[0].rows.size(), 1U);
+    EXPECT_EQ(tables[0].rows[0].name, "void f(int, float *)");
+    EXPECT_EQ(tables[0].rows[0].total_ns, 9000);
+  }
+  const auto marked = TablesOf(
+      "# Kernels\n| Time (%) | Total Time (ns) | Instances | Name |\n|---|---|---|---|\n| **90.0** | 9,000 | "
+      "9 | "
+      "`f` |\n\nSo f it is.\n");
+  EXPECT_EQ(marked[0].rows[0].name, "f");
+  EXPECT_EQ(marked[0].rows[0].total_ns, 9000);
+}
+
+TEST(SummaryTable, BlocksOfADocumentMayBeTablesOfOneProfile) {
+  const auto tables = TablesOf("# Notes\n```\n" + std::string(kKernels) + "```\nand calls:\n```bash\n" +
+                               "$ nsys stats r.nsys-rep\n" + kCalls + "```\n");
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].rows.size(), 3U);
+}
+
 // nsys stats has a row for each grid (cuda_gpu_kern_gb_sum, and gpukernsum of 2022).
 TEST(SummaryTable, OneKernelWithOtherGridsIsOne) {
   const auto tables = TablesOf(

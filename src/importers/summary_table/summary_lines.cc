@@ -21,9 +21,9 @@ constexpr size_t kIndented = 30;
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
-// "-----  ------", "=====".
+// "-----  ------", "=====", "|:---|---:|".
 bool IsRule(std::string_view line) {
-  return line.find_first_not_of(" \t\r-=+|") == std::string_view::npos && !IsBlank(line);
+  return line.find_first_not_of(" \t\r-=+|:") == std::string_view::npos && !IsBlank(line);
 }
 
 std::string Printable(std::string_view text, size_t most) {

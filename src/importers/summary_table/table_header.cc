@@ -34,6 +34,29 @@ std::vector<std::string> WideCells(std::string_view line) {
   return cells;
 }
 
+// Between the borders of a drawn table, or of Markdown's, which may mark them as code or bold.
+std::vector<std::string> DrawnCells(std::string_view line) {
+  std::vector<std::string> cells;
+  line = Trim(line);
+  if (line.starts_with('|')) line.remove_prefix(1);
+  while (!line.empty() && cells.size() < kMostCells) {
+    const size_t end = std::min(line.find('|'), line.size());
+    std::string_view cell = Trim(line.substr(0, end));
+    while (cell.size() >= 2 && cell.front() == cell.back() && (cell.front() == '`' || cell.front() == '*'))
+      cell = cell.substr(1, cell.size() - 2);
+    cells.emplace_back(cell);
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+  return cells;
+}
+
+char SeparatorOf(std::string_view line) {
+  constexpr int kFewest = 3;
+  for (const char separator : {'\t', ';'})
+    if (std::ranges::count(line, separator) >= kFewest) return separator;
+  return ',';
+}
+
 std::string_view NextWord(std::string_view& line) {
   line = Trim(line);
   const std::string_view word = line.substr(0, line.find_first_of(" \t"));
@@ -187,13 +210,14 @@ std::optional<double> NumberIn(std::string_view cell, double unit) {
   return own ? std::optional(value * *own) : std::nullopt;
 }
 
-std::vector<std::string> CsvCells(std::string_view line) {
+std::vector<std::string> CsvCells(std::string_view line, char separator) {
   std::vector<std::string> cells(1);
   bool quoted = false;
-  for (const char c : Trim(line)) {
+  // An empty cell of a tab's first column stays.
+  for (const char c : separator == '\t' ? line : Trim(line)) {
     if (c == '"')
       quoted = !quoted;
-    else if (c == ',' && !quoted && cells.size() < kMostCells)
+    else if (c == separator && !quoted && cells.size() < kMostCells)
       cells.emplace_back();
     else
       cells.back() += c;
@@ -209,10 +233,13 @@ std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view titl
   if (line.find("Time") == line.npos && line.find("Total") == line.npos && line.find("Self CPU") == line.npos)
     return std::nullopt;
   TableHeader header;
-  std::vector<std::string> cells = WideCells(line);
+  const bool is_drawn = Trim(line).starts_with('|');
+  std::vector<std::string> cells;
+  if (!is_drawn) cells = WideCells(line);
   if (cells.size() < 3) {
-    cells = CsvCells(line);
     header.layout = Layout::kCsv;
+    header.separator = is_drawn ? '|' : SeparatorOf(line);
+    cells = is_drawn ? DrawnCells(line) : CsvCells(line, header.separator);
   }
   if (cells.size() < 4 || cells.size() >= kMostCells) return std::nullopt;
   static const RE2 with_unit(R"(\s*(.*?)\s*(?:\(([^()]*)\))?\s*)");
@@ -252,10 +279,15 @@ std::vector<std::string> CellsBehindName(std::string_view line, size_t count) {
 }  // namespace
 
 std::optional<std::vector<std::string>> CellsOf(std::string_view line, const TableHeader& header) {
+  if (header.separator == '|') {
+    std::vector<std::string> cells = DrawnCells(line);
+    return cells.size() == header.cells.size() ? std::optional(std::move(cells)) : std::nullopt;
+  }
   if (header.layout != Layout::kWords) {
-    std::vector<std::string> cells = header.layout == Layout::kCsv ? CsvCells(line) : WideCells(line);
-    if (header.layout == Layout::kCsv && cells.size() > header.cells.size() && !line.starts_with('"') &&
-        header.cells.front().column == Column::kName)
+    std::vector<std::string> cells =
+        header.layout == Layout::kCsv ? CsvCells(line, header.separator) : WideCells(line);
+    if (header.layout == Layout::kCsv && header.separator == ',' && cells.size() > header.cells.size() &&
+        !line.starts_with('"') && header.cells.front().column == Column::kName)
       cells = CellsBehindName(line, header.cells.size());
     // Shapes and source lines, which may be empty, come last.
     const auto calls = std::ranges::find(header.cells, Column::kCalls, &HeaderCell::column);

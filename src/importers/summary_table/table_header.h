@@ -35,7 +35,7 @@ enum class Column : uint8_t {
 enum class Layout : uint8_t {
   kWords,  // cells hold no blank but the last one
   kWide,   // two blanks or more part them
-  kCsv,
+  kCsv,    // a sign parts them
 };
 
 enum class Tool : uint8_t { kNsys, kNvprof, kTorch, kRocprof };
@@ -50,6 +50,7 @@ struct HeaderCell {
 
 struct TableHeader {
   Layout layout = Layout::kWords;
+  char separator = ',';  // of kCsv: also a tab, a semicolon, or the border of a drawn table or of Markdown's
   Tool tool = Tool::kNsys;
   Rows rows = Rows::kKernels;
   std::vector<HeaderCell> cells;
@@ -67,7 +68,7 @@ std::optional<double> UnitOf(std::string_view name);
 
 // Of a row of the table, by the header's cells; nothing where the line is no row of it.
 std::optional<std::vector<std::string>> CellsOf(std::string_view line, const TableHeader& header);
-// Commas part them, but within quotes.
-std::vector<std::string> CsvCells(std::string_view line);
+// The separator parts them, but within quotes.
+std::vector<std::string> CsvCells(std::string_view line, char separator = ',');
 
 }  // namespace dladvisor::summary_table

@@ -118,6 +118,7 @@ std::optional<Trace> ReadLog(ByteSource& source);
 Trace ReadQuoted(ByteSource& source, const training_log::FencedBlocks& blocks) {
   std::optional<Trace> quoted;
   size_t logs = 0;
+  std::string tables;  // of blocks that hold tables alone
   for (const std::string& block : blocks.texts()) {
     ByteSource text(source.name(), block);
     try {
@@ -125,10 +126,17 @@ Trace ReadQuoted(ByteSource& source, const training_log::FencedBlocks& blocks) {
       if (!trace || (trace->training_log.iterations.size() < kStepsOfBlock && trace->summary_tables.empty()))
         continue;
       ++logs;
+      if (!trace->summary_tables.empty()) tables += block + '\n';
       quoted = std::move(trace);
     } catch (const Error&) {
       continue;  // prose, or a command
     }
+  }
+  // The tables of one profile, each in a block of its own.
+  if (logs > 1 && !tables.empty()) {
+    ByteSource text(source.name(), tables);
+    quoted = ReadLog(text);
+    logs = quoted && quoted->summary_tables.size() == 1 && quoted->training_log.empty() ? 1 : logs;
   }
   if (logs != 1) throw WrongKind(source.name(), kQuotes, kSaveAlone);
   quoted->health.notes.emplace_back("Of the document only the log that it quotes is read.");
