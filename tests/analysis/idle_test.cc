@@ -86,6 +86,26 @@ TEST(Idle, EveryCauseByHand) {
   }
 }
 
+// TensorFlow takes a batch in a thread of its own: the threads that launch have nothing that says so.
+TEST(Idle, WaitsForABatchInAnotherThread) {
+  TraceBuilder b;
+  const uint32_t other = b.AddThread(0, 43);
+  b.Launch(0, 5, 100, "first");
+  b.Range(1'000, 9'000'000, "IteratorGetNextOp::DoCompute", other);
+  b.Range(2'000, 8'999'000, "Iterator::Prefetch", other);
+  b.Api(5'000'000, 5'000'100, "cudaEventQuery", 0);
+  b.Launch(9'500'000, 9'500'010, 9'600'000, "second");
+  // The next batch is taken while the step is launched.
+  b.Range(9'600'000, 12'000'000, "IteratorGetNextOp::DoCompute", other);
+  for (Ns i = 0; i < 20; ++i)
+    b.Launch(9'700'000 + i * 100'000, 9'700'010 + i * 100'000, 9'750'000 + i * 100'000, "third");
+  const Context context = test::ContextOf(b.trace);
+  const std::vector<GpuTimeline> timelines = ComputeTimelines(context);
+  EXPECT_EQ(At(timelines.at(0).gaps.at(0).charged, Bucket::kInput), 8'999'000 - 100);
+  EXPECT_EQ(At(timelines.at(0).ledger, Bucket::kInput), 8'999'000 - 100);
+  EXPECT_EQ(ComputeIdleGaps(context, timelines).at(0).host_activity, "IteratorGetNextOp::DoCompute");
+}
+
 // cuBLAS begins with cudaFree(nullptr), within which CUDA loads its code; a program that frees often waits
 // for that.
 TEST(Idle, ACallThatDoesNothingForLongIsSetUp) {

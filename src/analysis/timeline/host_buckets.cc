@@ -14,6 +14,7 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/range_text.h"
+#include "src/analysis/timeline/awaited_input.h"
 
 namespace dladvisor {
 namespace {
@@ -68,7 +69,7 @@ Bucket BucketOfRange(std::string_view name) {
   // "checkpoint" alone may be activation checkpointing, which is compute.
   static const RE2 input(
       R"((?i)data_?loader|_next_data|get_?batch|data_iterator|enumerate\(.*loader|^Iterator::\w|)"
-      R"(^IteratorGetNext|^QueueDequeue(Many|UpTo)?(V2)?$|^ReaderRead(UpTo)?(V2)?$)");
+      R"(^(Eager\w*Execute: )?IteratorGetNext|^QueueDequeue(Many|UpTo)?(V2)?$|^ReaderRead(UpTo)?(V2)?$)");
   static const RE2 communication(R"((?i)^(gloo|mpi)[:_])");
   static const RE2 checkpoint(
       R"((?i)(save|write|store|dump)_?\s?(check_?point|model|state)|check_?point_?\s?(sav|writ)|torch\.save)");
@@ -121,6 +122,7 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   AddCalls(kinds);
   FindCaptures();
   AddNamed(launching);
+  AddAwaitedInput(launching);
   const auto add_all = [&](const auto& events, Bucket bucket) {
     for (size_t i = 0; i < events.size(); ++i)
       if (events.thread[i] != kNoIndex && launching[events.thread[i]])
@@ -217,6 +219,17 @@ void HostBuckets::AddNamed(const std::vector<uint8_t>& launching) {
   add_named(
       trace.frames, trace.frames.size() > 0 ? trace.names.size() : 0, [](NameId name) { return name; },
       [&](NameId name) { return BucketOfFunction(trace.names.View(name)); }, [](size_t) { return true; });
+}
+
+void HostBuckets::AddAwaitedInput(const std::vector<uint8_t>& launching) {
+  const std::vector<IntervalSet> awaited = AwaitedInput(context_);
+  for (uint32_t thread = 0; thread < threads_.size(); ++thread) {
+    if (!launching[thread]) continue;
+    for (const Interval& time : awaited[context_.trace.threads[thread].process])
+      Add(thread, Bucket::kInput, time);
+    if (!awaited[context_.trace.threads[thread].process].empty())
+      captured_[static_cast<size_t>(Bucket::kInput)] = true;
+  }
 }
 
 void HostBuckets::JoinCallsAndRanges(const std::vector<uint8_t>& launching) {

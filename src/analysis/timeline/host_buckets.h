@@ -96,6 +96,8 @@ class HostBuckets {
   void AddCalls(const std::vector<ApiKind>& kinds);
   // Ranges and functions of Python, by what their names say.
   void AddNamed(const std::vector<uint8_t>& launching);
+  // What threads of the framework's own wait for, in the name of those that launch.
+  void AddAwaitedInput(const std::vector<uint8_t>& launching);
   void JoinCallsAndRanges(const std::vector<uint8_t>& launching);
   void MarkCaptured();
   void FindCaptures();

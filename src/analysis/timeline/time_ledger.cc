@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <iterator>
 #include <limits>
+#include <map>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "src/analysis/context/op_path.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/timeline/awaited_input.h"
 #include "src/analysis/timeline/host_activity.h"
+#include "src/analysis/timeline/host_buckets.h"
 #include "src/capture/capability.h"
 
 namespace dladvisor {
@@ -192,6 +197,8 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
   const Trace& trace = context.trace;
   std::vector<IdleGapRow> rows;
   std::vector<ThreadTime> starved;  // by row
+  constexpr size_t kMostAwaits = 20;
+  std::map<size_t, ThreadTime> awaits;  // by row: of the longest gaps for input
   for (size_t gpu = 0; gpu < timelines.size(); ++gpu) {
     std::vector<const IdleGap*> longest;
     for (const IdleGap& gap : timelines[gpu].gaps) longest.push_back(&gap);
@@ -225,6 +232,8 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
       const ThreadTime most =
           before.length() > after.length() ? ThreadTime{gap->before, before} : ThreadTime{gap->thread, after};
       // Of a gap that the launched operation itself waits through, the host's activity says nothing.
+      if (gap->Cause() == Bucket::kInput && awaits.size() < kMostAwaits)
+        awaits.emplace(rows.size(), ThreadTime{gap->thread, gap->time});
       starved.push_back(2 * most.time.length() >= row.duration_ns ? most : ThreadTime{});
       rows.push_back(std::move(row));
     }
@@ -232,6 +241,15 @@ std::vector<IdleGapRow> ComputeIdleGaps(const Context& context, const std::vecto
   const std::vector<std::string> activities = HostActivities(context, starved);
   for (size_t i = 0; i < rows.size(); ++i)
     if (!activities[i].empty()) rows[i].host_activity = activities[i];
+  // What another thread waits in says more of a gap than what the launching one lies in.
+  for (const auto& [row, gap] : awaits) {
+    std::optional<std::string>& activity = rows[row].host_activity;
+    if (gap.thread == kNoIndex || (activity && (BucketOfRange(*activity) == Bucket::kInput ||
+                                                BucketOfFunction(*activity) == Bucket::kInput)))
+      continue;
+    const NameId name = AwaitedIn(context, trace.threads[gap.thread].process, gap.time);
+    if (name != kNoName) activity = trace.names.View(name);
+  }
   return rows;
 }
 
