@@ -176,6 +176,34 @@ TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   EXPECT_EQ(trace.facts.at("counter_ranges"), "1");
 }
 
+// Work of devices that are no GPUs has categories of its own, and so have the calls that give it to them.
+TEST(Kineto, ReadsWorkOfOtherDevices) {
+  const auto on_stream = [](const char* category, const char* name, int64_t correlation,
+                            const char* duration = "20") {
+    return fmt::format(
+        R"({{"ph":"X","cat":"{}","name":"{}","pid":9,"tid":7,"ts":100,"dur":{},"args":{{"stream":1,"correlation":{}}}}},)",
+        category, name, duration, correlation);
+  };
+  const auto call = [](const char* category, const char* name, int64_t correlation) {
+    return fmt::format(
+        R"({{"ph":"X","cat":"{}","name":"{}","pid":10,"tid":11,"ts":50,"dur":5,"args":{{"correlation":{}}}}},)",
+        category, name, correlation);
+  };
+  const Trace trace = ReadText(
+      "[" + call("mtia_runtime", "runFunction - submit", 1) +
+      on_stream("mtia_ccp_events", "fc-dtype_Float", 1) + on_stream("mtia_ccp_events", "dma_request", 2) +
+      on_stream("mtia_ccp_events", "event_wait", 3) + on_stream("mtia_ccp_events", "mul", 4, "0") +
+      on_stream("hpu_counter", "power", 5) + on_stream("hpu_op", "gemm", 6) +
+      call("privateuse1_runtime", "launch", 6) + call("xpu_runtime", "urEnqueueKernelLaunch", 7) +
+      R"({"ph":"X","cat":"hpu_scheduler","name":"plan","pid":10,"tid":11,"ts":1,"dur":1}])");
+  EXPECT_EQ(trace.kernels.size(), 2U);
+  EXPECT_EQ(trace.copies.size(), 1U);
+  EXPECT_EQ(trace.api_calls.size(), 3U);
+  EXPECT_EQ(trace.devices.size(), 1U);
+  EXPECT_EQ(trace.health.rows_skipped.at("mtia_ccp_events"), 2);
+  EXPECT_EQ(trace.health.rows_skipped.at("hpu_scheduler"), 1);
+}
+
 TEST(Kineto, KeepsWhatAscendsProfilerSums) {
   const std::string events =
       Op("aten::mm", 1, 2) +

@@ -21,6 +21,29 @@ std::string_view ApiBaseName(std::string_view name) {
   return name;
 }
 
+namespace {
+
+// Of SYCL's runtime (Unified Runtime, before it the plugin interface) and of Level Zero below it.
+ApiKind OfIntel(std::string_view name) {
+  if (!name.starts_with("ur") && !name.starts_with("pi") && !name.starts_with("ze")) return ApiKind::kOther;
+  static const RE2 sync(
+      R"(^(ur|pi)(QueueFinish|EventWait|EventsWait)|^ze\w*HostSynchronize|^zeCommandQueueSynchronize)");
+  static const RE2 launch(R"(^(ur|pi)(Enqueue|ext\w*Enqueue)\w*Launch|^zeCommandListAppendLaunch)");
+  static const RE2 copy(
+      R"(^(ur|pi)(Enqueue|ext\w*Enqueue)\w*?(Mem|USM)\w*(Read|Write|Copy|cpy)|^zeCommandListAppendMemoryCopy)");
+  static const RE2 allocates(R"(^(ur|piext)USM(\w*Alloc|Free)|^zeMem(Alloc|Free))");
+  static const RE2 loads(
+      R"(^(ur|pi)Program(Build|Compile|Link|CreateWith)|^piProgramCreate$|^ze(Module|Kernel)Create)");
+  const re2::StringPiece text(name.data(), name.size());
+  if (RE2::PartialMatch(text, sync)) return ApiKind::kSync;
+  if (RE2::PartialMatch(text, launch)) return ApiKind::kLaunch;
+  if (RE2::PartialMatch(text, copy)) return ApiKind::kAsyncCopy;
+  if (RE2::PartialMatch(text, allocates)) return ApiKind::kAllocation;
+  return RE2::PartialMatch(text, loads) ? ApiKind::kLoading : ApiKind::kOther;
+}
+
+}  // namespace
+
 ApiKind ClassifyApi(std::string_view name) {
   name = ApiBaseName(name);
   const auto starts = [&](std::initializer_list<std::string_view> prefixes) {
@@ -44,7 +67,7 @@ ApiKind ClassifyApi(std::string_view name) {
     return ApiKind::kAllocation;
   if (starts({"cudaMemPrefetch", "cuMemPrefetch", "hipMemPrefetch"})) return ApiKind::kPrefetch;
   if (starts({"cuModuleLoad", "cuLibraryLoad", "cuLink", "hipModuleLoad"})) return ApiKind::kLoading;
-  return ApiKind::kOther;
+  return OfIntel(name);
 }
 
 std::vector<ApiKind> ClassifyApis(const Trace& trace) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/kineto/batch.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -119,6 +121,7 @@ void Batch::Add(const Event& e) {
     case EventCategory::kCounters:
       return;
     case EventCategory::kOther:
+      if (e.stream != kUnknown && e.duration > 0 && IsDeviceWork(known.name, e.name)) return AddDeviceWork(e);
       if (known.name.empty()) npu.Add(e.name, e.start, std::max<Ns>(0, e.duration));
       ++rows_skipped[known.name];
       ++rows_unknown[known.name];
@@ -207,6 +210,12 @@ void Batch::AddCopy(const Event& e) {
   c.source.push_back(kind.from);
   c.destination.push_back(kind.to);
   c.bandwidth.push_back(Bandwidth(e));
+}
+
+void Batch::AddDeviceWork(const Event& e) {
+  static const RE2 moves(R"((?i)^(dma|mem(ory)?_?(cpy|copy))|(host|device)_to_(host|device))");
+  if (RE2::PartialMatch(re2::StringPiece(e.name.data(), e.name.size()), moves)) return AddCopy(e);
+  AddKernel(e);
 }
 
 void Batch::AddSet(const Event& e) {

@@ -66,6 +66,8 @@ class Batch {
   void AddKernel(const Event& e);
   void AddCopy(const Event& e);
   void AddSet(const Event& e);
+  // Of a device that is no GPU: a copy or a kernel, by its name.
+  void AddDeviceWork(const Event& e);
   void AddApiCall(const Event& e);
   void AddSync(const Event& e);
   void AddOperator(const Event& e, NameId domain);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/kineto/event_category.h"
 
+#include <re2/re2.h>
+
 #include <map>
 
 namespace dladvisor::kineto {
@@ -31,7 +33,18 @@ EventCategory EventCategoryOf(std::string_view category) {
       {kLegacyGpu, EventCategory::kMirrored},
   };
   const auto found = categories.find(category);
-  return found == categories.end() ? EventCategory::kOther : found->second;
+  if (found != categories.end()) return found->second;
+  // Of other devices: xpu_runtime, mtia_runtime, privateuse1_driver.
+  const bool is_call = category.ends_with("_runtime") || category.ends_with("_driver");
+  return is_call ? EventCategory::kApiCall : EventCategory::kOther;
+}
+
+bool IsDeviceWork(std::string_view category, std::string_view name) {
+  static const RE2 no_category(R"(annotation|counter|sync|scope|range|flow|^cuda_event$)");
+  static const RE2 no_work(R"((?i)(^|_|\b)(event|wait\w*|record|barrier|synchroni[sz]e|fence|idle)(_|\b|$))");
+  return !category.empty() &&
+         !RE2::PartialMatch(re2::StringPiece(category.data(), category.size()), no_category) &&
+         !RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), no_work);
 }
 
 std::string_view LegacyCategory(std::string_view pid) {

@@ -30,6 +30,10 @@ enum class EventCategory : uint8_t {
 
 EventCategory EventCategoryOf(std::string_view category);
 
+// Whether a complete event on a stream, of a category that is not known, is work of a device, as those of
+// MTIA and of other accelerators are: not where it waits or only says when something was.
+bool IsDeviceWork(std::string_view category, std::string_view name);
+
 // torch.autograd.profiler of PyTorch before 1.8 gives its events no category, and names their processes so.
 std::string_view LegacyCategory(std::string_view pid);
 
