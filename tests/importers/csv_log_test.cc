@@ -33,6 +33,16 @@ TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
   EXPECT_THAT(trace.health.notes[0], HasSubstr("no line of names"));
 }
 
+TEST(SmiCsv, OfAScriptBehindAPreambleAndBeforeATrailer) {
+  const Trace trace = test::ReadLog(
+      "Monitor started at 2026-05-06 22:28:43\nLog file: run/gpu.log\nInterval: 10s\n----------\n"
+      "Time,GPU,Name,Used_MB,Total_MB,Utilization_%\n"
+      "2026-05-06 22:28:43,card0,,100,65536,50.0\n2026-05-06 22:28:53,card0,,100,65536,75.0\n"
+      "----------\nMonitor stopped at 2026-05-06 22:29:03\n");
+  EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
+              ElementsAre(Is(0, 0, 0.5), Is(0, 10 * kSecond, 0.75)));
+}
+
 TEST(SmiCsv, ATableOfABenchmarkIsNone) {
   EXPECT_THAT(test::RefusalOf(
                   "gpu,m,n,k,mean_ms,tflops\nA100,1024,1024,1024,0.12,17.9\nA100,2048,2048,2048,0.5,33\n"),

@@ -141,8 +141,10 @@ class CsvRowReader {
 
 namespace {
 
-// What a script may write before nvidia-smi's own names of columns.
-constexpr int kMostLinesBeforeHeader = 16;
+// What a script may write before the names of columns.
+constexpr int kMostLinesBeforeHeader = 48;
+// Of a script's own names, fewer of which may be of any table.
+constexpr size_t kLeastColumnsOfScript = 4;
 
 // Names as nvidia-smi writes them: "utilization.gpu [%]".
 bool IsHeaderOfDriver(std::string_view line) {
@@ -169,6 +171,21 @@ bool HasRowsBelow(std::string_view header, std::string_view below) {
   return rows >= others;
 }
 
+// Names as a script writes them, with the rows of a clock right below: "Time,GPU,Used_MB,Utilization_%".
+bool IsHeaderOfScript(std::string_view line, std::string_view below) {
+  if (line.size() > 4096 || line.find_first_of("=\"'{") != std::string_view::npos || !IsHeader(line))
+    return false;
+  const std::vector<LogColumn> columns = ColumnsOf(line);
+  const auto time = std::ranges::find(columns, Kind::kTime, &LogColumn::kind);
+  if (columns.size() < kLeastColumnsOfScript || time == columns.end() ||
+      std::ranges::count_if(columns, IsMetric) < 2)
+    return false;
+  const std::vector<std::string_view> row =
+      nvidia_smi::SplitCsv(nvidia_smi::TrimCell(below.substr(0, below.find('\n'))));
+  return row.size() == columns.size() &&
+         nvidia_smi::ParseTime(row[static_cast<size_t>(time - columns.begin())]).has_value();
+}
+
 // How many lines stand before it.
 int LinesBeforeHeader(std::string_view head) {
   for (int i = 0; i < kMostLinesBeforeHeader; ++i) {
@@ -178,6 +195,7 @@ int LinesBeforeHeader(std::string_view head) {
       return end == std::string_view::npos || i == 0 || HasRowsBelow(line, head.substr(end + 1)) ? i : 0;
     if (end == std::string_view::npos) break;
     head.remove_prefix(end + 1);
+    if (i > 0 && IsHeaderOfScript(line, head) && HasRowsBelow(line, head)) return i;
   }
   return 0;
 }
