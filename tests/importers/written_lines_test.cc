@@ -221,6 +221,23 @@ TEST(WrittenLines, OldestLinesOfMlperfSayWhenEpochsBegin) {
   EXPECT_NEAR(log.evaluation_ns, 60e9, 1e6);
 }
 
+TEST(WrittenLines, EpochsThatMlperfAnnouncesTogetherShareTheTimeUntilTheNextEvent) {
+  std::string text;
+  for (int block = 0; block < 3; ++block) {
+    for (int epoch = 0; epoch < 4; ++epoch)
+      text += fmt::format(":::MLPv0.5.0 resnet {}.00{} (run.py:40) train_epoch: {}\n", 1541639000 + 100 * block,
+                          epoch, 4 * block + epoch);
+    text += fmt::format(
+        ":::MLPv0.5.0 resnet {}.003 (run.py:50) eval_start\n:::MLPv0.5.0 resnet {}.5 (run.py:60) eval_stop\n",
+        1541639080 + 100 * block, 1541639090 + 100 * block);
+  }
+  const TrainingLog log = LogOf(text);
+  ASSERT_EQ(log.iterations.size(), 3u);
+  EXPECT_EQ(log.iterations[1].iteration, 8);
+  EXPECT_EQ(log.iterations[1].covers, 4);
+  EXPECT_NEAR(*log.iterations[1].elapsed_ns, 20e9, 1e7);
+}
+
 TEST(WrittenLines, SavedCheckpointIsNoEpoch) {
   std::string text;
   for (int line = 0; line < 20; ++line)

@@ -12,6 +12,8 @@ namespace {
 constexpr double kNsPerEventMs = 1e6, kMsPerSecond = 1e3;
 // An event that is said to take four months is none.
 constexpr double kMostMs = 1e10;
+// Epochs that begin so soon behind one another are announced together, before the first of them runs.
+constexpr double kAnnouncedWithinMs = 50;
 
 }  // namespace
 
@@ -35,6 +37,12 @@ void MlperfReader::Line(std::string_view line) {
 // Of version 0.5, which says when an epoch begins, and not when it ends.
 void MlperfReader::OldestEvent(std::string_view key, double ms) {
   const bool epoch = key == "train_epoch";
+  if (epoch && epochs_.start_ms && ms >= announced_ms_ && ms - announced_ms_ < kAnnouncedWithinMs) {
+    announced_ms_ = ms;
+    ++epochs_.announced;
+    return;
+  }
+  if (epoch) announced_ms_ = ms;
   if (epoch || key == "eval_start" || key == "run_stop") Event("epoch_stop", ms);
   if (epoch)
     Event("epoch_start", ms);
@@ -43,12 +51,13 @@ void MlperfReader::OldestEvent(std::string_view key, double ms) {
 }
 
 void MlperfReader::Add(Intervals& intervals, double start, double end) {
+  const int64_t announced = std::exchange(intervals.announced, 1);
   if (end <= start || end - start > kMostMs || start < intervals.last_end_ms) return;
   intervals.last_end_ms = end;
   TrainingIteration row;
-  row.iteration = ++intervals.count;
-  row.covers = 1;
-  row.elapsed_ns = (end - start) * kNsPerEventMs;
+  row.iteration = intervals.count += announced;
+  row.covers = announced;
+  row.elapsed_ns = (end - start) * kNsPerEventMs / static_cast<double>(announced);
   intervals.log.iterations.push_back(row);
 }
 

@@ -22,6 +22,7 @@ class MlperfReader {
   // Intervals of one name: what other ranks print of the same one is left out.
   struct Intervals {
     std::optional<double> start_ms;
+    int64_t announced = 1;  // epochs that the current interval is of
     int64_t count = 0;
     double last_end_ms = 0;
     TrainingLog log;
@@ -33,7 +34,7 @@ class MlperfReader {
 
   Intervals epochs_, blocks_;
   std::optional<double> evaluation_ms_, run_ms_;
-  double last_evaluation_ms_ = 0;
+  double last_evaluation_ms_ = 0, announced_ms_ = 0;
   int64_t evaluations_ = 0;
   double evaluation_ns_ = 0;
   std::optional<double> runtime_ns_;
