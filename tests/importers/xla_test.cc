@@ -68,6 +68,23 @@ TEST(Xla, WaitsEndSoonAfterTheWorkOfTheGpu) {
   EXPECT_EQ(trace.api_calls.end[2] - trace.api_calls.start[2], 50'000);
 }
 
+// Calls of one operator of TensorFlow's are one range, but for what lies between them.
+TEST(Xla, NamesOperatorsByTheAnnotationsOfKernels) {
+  const auto launch = [](double at, int correlation, const char* annotation) {
+    return Event(701, 7, at, 2, "f", fmt::format(R"("correlation_id":"{}")", correlation)) +
+           Event(1, 14, at + 5, 2, "f",
+                 fmt::format(R"("correlation_id":"{}","annotation":"{}")", correlation, annotation));
+  };
+  const Trace trace = ReadEvents(
+      kNames + Event(701, 7, 0, 100, "ExecutorState::Process") + launch(10, 1, "net/conv/Conv2D:Conv2D") +
+      launch(20, 2, "net/conv/Conv2D:Conv2D") + launch(30, 3, "net/Relu:Relu") + Event(701, 7, 40, 1, "x") +
+      launch(50, 4, "net/Relu:Relu") + launch(60, 5, "hlo_op=fusion.1"));
+  EXPECT_THAT(NamesOf(trace, trace.ranges.name),
+              ElementsAre("ExecutorState::Process", "net/conv/Conv2D", "net/Relu", "x", "net/Relu"));
+  EXPECT_EQ(trace.ranges.start[1], 10'000);
+  EXPECT_EQ(trace.ranges.end[1], 22'000);
+}
+
 TEST(Xla, RefusesSeveralHostsAndNamesBehindTheirEvents) {
   const std::string work = Event(1, 14, 10, 2, "f") + Event(701, 7, 5, 2, "f");
   EXPECT_THROW(ReadEvents(work + kNames), Error);

@@ -180,6 +180,8 @@ void ReadArgument(std::string_view key, std::string_view value, Event& e) {
         e.group_size = IntegerOr(value, -1);
       else if (Is(key, "cuda event"))
         e.event_handle = Hexadecimal(text());
+      else if (Is(key, "annotation"))
+        e.annotation = text();
       break;
     case 11:
       if (Is(key, "correlation"))

@@ -46,7 +46,8 @@ struct Event {
   std::string_view collective_operation;  // a hash of group and sequence
 
   // Of XLA's profiler, which writes numbers as text.
-  std::string_view kernel_details, memcpy_details, memset_details, hlo_module, hlo_category, step_number;
+  std::string_view kernel_details, memcpy_details, memset_details, hlo_module, hlo_category, step_number,
+      annotation;
 
   // Of ONNX Runtime's nodes: what they compute, and which of its providers does.
   std::string_view node_operator, node_provider;

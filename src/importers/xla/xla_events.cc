@@ -170,6 +170,9 @@ void Events::AddGpuWork(const Event& e, int64_t device, int64_t stream) {
   }
   Kernels& k = trace_.kernels;
   add(k);
+  if (e.correlation != kUnknown && !e.annotation.empty())
+    if (const std::string_view of = OperatorOf(e.annotation); !of.empty())
+      operators_.push_back({e.correlation, Name(of)});
   const KernelDetails details = KernelDetailsOf(e.kernel_details);
   const NameId id = Name(name);
   k.name.push_back(id);
@@ -386,6 +389,7 @@ Trace Events::Finish() {
   SortByStart(trace_.copies);
   SortByStart(trace_.sets);
   SortByStart(trace_.overheads);
+  AddAnnotatedOperators(trace_, std::move(operators_), domain_);
   DropInnerWaits();
   EndWaitsWithWork();
   MarkFramesOfJax();

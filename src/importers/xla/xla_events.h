@@ -14,9 +14,11 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "src/importers/kineto/batch.h"
 #include "src/importers/kineto/event.h"
+#include "src/importers/xla/annotated_operators.h"
 #include "src/importers/xla/process_name.h"
 #include "src/trace/trace.h"
 
@@ -59,6 +61,7 @@ class Events {
   std::map<int64_t, ProcessKind> processes_;
   std::map<std::pair<int64_t, int64_t>, std::string> threads_;
   const NameId domain_, annotation_;
+  std::vector<OperatorOfCall> operators_;                // of kernels that say which
   std::string name_;                                     // scratch
   std::map<std::string, bool, std::less<>> signs_;       // of frameworks, that were seen
   std::set<int64_t> unnamed_;                            // processes with events so far
