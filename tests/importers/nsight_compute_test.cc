@@ -271,6 +271,19 @@ TEST(NsightCompute, KernelsOfOtherMetricsAreKernelsWithoutATime) {
   EXPECT_EQ(tables[0].kernels[0].grid_blocks, 3);
 }
 
+TEST(NsightCompute, MetricsChosenByHandTellWhichBytesAreUsed) {
+  const auto tables = TablesOf(
+      "  transpose(int) (64, 64, 1)x(32, 8, 1), Context 1, Stream 7, Device 0, CC 8.0\n"
+      "    Section: Command line profiler metrics\n"
+      "    ------------------------------------------------------------- ----------- ------------\n"
+      "    smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct           %          100\n"
+      "    smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct           %        12.50\n"
+      "    ------------------------------------------------------------- ----------- ------------\n");
+  EXPECT_EQ(tables[0].kernels[0].load_efficiency, 1);
+  EXPECT_EQ(tables[0].kernels[0].store_efficiency, 0.125);
+  EXPECT_EQ(tables[0].kernels[0].access_efficiency, 0.125);
+}
+
 TEST(NsightCompute, OutputWithoutKernelsSaysWhatToDo) {
   const std::string begin = "==PROF== Connected to process 77 (/home/me/run)\n";
   EXPECT_THAT(

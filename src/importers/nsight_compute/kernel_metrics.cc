@@ -91,6 +91,9 @@ constexpr auto kNames = std::to_array<Name>({
     {"sm__maximum_warps_per_active_cycle_pct", Metric::kTheoreticalOccupancy, Kind::kShare},
     {"Achieved Occupancy", Metric::kAchievedOccupancy, Kind::kShare},
     {"sm__warps_active.avg.pct_of_peak_sustained_active", Metric::kAchievedOccupancy, Kind::kShare},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.pct", Metric::kLoadEfficiency, Kind::kShare},
+    {"smsp__sass_average_data_bytes_per_sector_mem_global_op_st.pct", Metric::kStoreEfficiency, Kind::kShare},
+    {"smsp__thread_inst_executed_per_inst_executed.pct", Metric::kLanes, Kind::kShare},
 });
 
 struct UnitName {

@@ -33,6 +33,9 @@ enum class Metric : uint8_t {
   kBlocksByWarps,
   kTheoreticalOccupancy,
   kAchievedOccupancy,
+  kLoadEfficiency,
+  kStoreEfficiency,
+  kLanes,
 };
 
 // Nothing where it is none of these: "Memory Throughput" in Gbyte/s is none, as it is of no peak.

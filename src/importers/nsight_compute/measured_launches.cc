@@ -86,6 +86,16 @@ KernelMeasurement MeasurementOf(const Launch& launch, bool comma_is_point) {
   kernel.dram_share = values.Share(Metric::kDram);
   kernel.l1_share = values.Share(Metric::kL1);
   kernel.l2_share = values.Share(Metric::kL2);
+  kernel.lane_share = values.Share(Metric::kLanes);
+  const auto efficiency = [&](Metric metric) {
+    const auto share = values.Share(metric);  // 0 where there is no access
+    return share && *share > 0 ? share : std::nullopt;
+  };
+  kernel.load_efficiency = efficiency(Metric::kLoadEfficiency);
+  kernel.store_efficiency = efficiency(Metric::kStoreEfficiency);
+  kernel.access_efficiency = kernel.load_efficiency ? kernel.load_efficiency : kernel.store_efficiency;
+  if (kernel.load_efficiency && kernel.store_efficiency)
+    kernel.access_efficiency = std::min(*kernel.load_efficiency, *kernel.store_efficiency);
   // Those of one multiprocessor on average, of the longest clock there is.
   const auto active = values.Of(Metric::kActiveCycles), elapsed = values.Of(Metric::kCycles);
   if (active && elapsed && *elapsed > 0 && *active <= 1.05 * *elapsed)
