@@ -167,14 +167,24 @@ std::optional<double> PeakOf(const Context& context, const std::optional<std::st
   return peak;
 }
 
+// By the copies of the model and the GPUs that share each.
+std::optional<int64_t> GpusOf(const TrainingRow& row) {
+  if (!row.data_parallel) return std::nullopt;
+  return *row.data_parallel * row.tensor_parallel.value_or(1) * row.pipeline_parallel.value_or(1);
+}
+
 void AddWork(const Context& context, TrainingRow& row) {
   const TrainingWork work = WorkOfArguments(context.trace.training_log.settings);
-  std::string unknown = work.unknown;
-  if (unknown.empty() && !row.samples_per_second) unknown = "the throughput is not known";
-  if (unknown.empty() && !row.world_size) unknown = "the log does not print the number of GPUs";
+  const auto per_token = FlopsPerToken(context.trace.training_log.settings);
+  const bool of_tokens = !work.flops_per_sample && per_token && row.tokens_per_second;
+  std::string unknown = of_tokens ? "" : work.unknown;
+  if (unknown.empty() && !of_tokens && !row.samples_per_second) unknown = "the throughput is not known";
+  const std::optional<int64_t> gpus = row.world_size ? row.world_size : GpusOf(row);
+  if (unknown.empty() && !gpus) unknown = "the log does not print the number of GPUs";
   if (unknown.empty()) {
-    const double rate =
-        *work.flops_per_sample * *row.samples_per_second / static_cast<double>(*row.world_size);
+    const double of_all =
+        of_tokens ? *per_token * *row.tokens_per_second : *work.flops_per_sample * *row.samples_per_second;
+    const double rate = of_all / static_cast<double>(*gpus);
     const auto peak = PeakOf(context, row.precision, unknown);
     if (peak && rate > *peak)
       unknown = "faster than the peak: arguments, times or the GPU are not what the log says";

@@ -54,4 +54,13 @@ TrainingWork WorkOfArguments(const std::map<std::string, std::string>& settings)
   return {3 * forward * *sequence, {}};
 }
 
+std::optional<double> FlopsPerToken(const std::map<std::string, std::string>& settings) {
+  const WorkArguments arguments(settings);
+  const auto parameters = arguments.Size("model_parameters");
+  if (!parameters || arguments.IsTrue("adapter") || arguments.IsTrue("experts") ||
+      arguments.Has("num_experts"))
+    return std::nullopt;
+  return 6 * *parameters;
+}
+
 }  // namespace dladvisor

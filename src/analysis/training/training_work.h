@@ -23,4 +23,9 @@ struct TrainingWork {
 
 TrainingWork WorkOfArguments(const std::map<std::string, std::string>& settings);
 
+// Of the model whose number of parameters the log prints: two for each forward, four backward (Kaplan et al.,
+// "Scaling Laws for Neural Language Models", 2020, table 1), without attention's products of scores. Unknown
+// of a mixture of experts and of adapters, for which not all parameters work.
+std::optional<double> FlopsPerToken(const std::map<std::string, std::string>& settings);
+
 }  // namespace dladvisor

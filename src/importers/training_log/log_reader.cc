@@ -128,13 +128,16 @@ void LogReader::Line(std::string_view line) {
     document_ = true;
   }
   reader_of_settings_.Line(line, settings_);
+  model_.Line(line, settings_);
   TakeNamedDevice(line, devices);
-  Count(megatron_.Line(line));
+  const bool is_iteration = megatron_.Line(line);
+  Count(is_iteration);
   const std::string in_seconds = InSeconds(line);
   const std::string_view plain = in_seconds.empty() ? line : std::string_view(in_seconds);
   const bool is_step = steps_.Line(plain), is_general = general_.Line(plain);
   Count(is_step);
   Count(is_general);
+  rates_.Line(line, is_iteration || is_step || is_general);
   if (const auto evaluation =
           is_step || is_general ? EvaluationBesideTraining(line) : TimeOfEvaluationLine(plain)) {
     ++evaluations_;
@@ -237,6 +240,7 @@ TrainingLog LogReader::Finish() {
   }
   if (log.empty()) return log;
   ranks_.AddTo(log);
+  rates_.AddTo(log);
   if (log.evaluations == 0 && evaluations_ > 1 &&
       evaluations_ <= static_cast<int64_t>(log.iterations.size()) + 1) {
     log.evaluations = evaluations_;
@@ -350,7 +354,8 @@ bool LogReader::GoesOnBehindError(std::string_view line) {
 size_t LogReader::Arguments() const {
   return static_cast<size_t>(std::ranges::count_if(settings_, [](const auto& setting) {
     return !setting.first.starts_with("slow_path_") && setting.first != "mixed_precision" &&
-           setting.first != "plays";
+           setting.first != "plays" && setting.first != "experts" && setting.first != "adapter" &&
+           setting.first != "model_parameters";
   }));
 }
 std::optional<int64_t> LogReader::Setting(const char* name) const {

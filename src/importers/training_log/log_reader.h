@@ -33,6 +33,8 @@
 #include "src/importers/training_log/frameworks/lightning_profile.h"
 #include "src/importers/training_log/frameworks/megatron.h"
 #include "src/importers/training_log/frameworks/mlperf.h"
+#include "src/importers/training_log/frameworks/model_lines.h"
+#include "src/importers/training_log/frameworks/rate_lines.h"
 #include "src/importers/training_log/frameworks/settings.h"
 #include "src/importers/training_log/frameworks/trainer.h"
 #include "src/importers/training_log/program/function_tables.h"
@@ -142,6 +144,8 @@ class LogReader {
   DeepSpeedReader deepspeed_;
   TrainerReader trainer_;
   SettingsReader reader_of_settings_;
+  ModelLinesReader model_;
+  RateLinesReader rates_;
   std::map<std::string, std::string> settings_;
   summary_table::LinePrefix prefix_;
   benchmark_log::TransferLinesReader transfers_;

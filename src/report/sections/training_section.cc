@@ -183,6 +183,10 @@ std::vector<std::pair<std::string, std::string>> TrainingSummary(const ReportMod
                     row.Time("median_ns"), row.Time("slowest_ns")));
   if (row.Has("runtime_ns")) add("Training Time", row.Time("runtime_ns"));
   add("Throughput", Throughput(row));
+  if (row.Has("model_tflops_per_gpu") && !row.Has("tflops_per_gpu"))
+    add("Rate by the Model's Size",
+        ThreeDigits(row.Number("model_tflops_per_gpu")) + " TFLOP/s per GPU" +
+            (row.Has("mfu") ? ", " + row.Text("mfu", Unit::kRatio) + " of its peak" : ""));
   if (row.Has("printed_mfu")) add("Utilisation as Printed", row.Text("printed_mfu", Unit::kRatio));
   if (row.Has("epoch_ends"))
     add("Between Epochs",
