@@ -89,6 +89,66 @@ TEST(FrameworkLines, LitGpt) {
   ExpectSeconds(log, 7, 0.3125);
 }
 
+TEST(FrameworkLines, Nanotron) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(1, 9, 1, [](int i) {
+    return fmt::format(
+        "09/12/2025 10:10:{:02} [INFO|DP=0|PP=0|TP=0|node]: iteration: {} / 500 | consumed_tokens: 10.5M | "
+        "elapsed_time_per_iteration_ms: {} | tokens_per_sec: 520K | tokens_per_sec_per_gpu: 8.1K | "
+        "global_batch_size: 512 | lm_loss: 10.9 | model_tflops_per_gpu: 73.4 | hardware_tflops_per_gpu: 80.1",
+        i * 4, i, i % 2 == 0 ? "3.95K" : "950");
+  }));
+  EXPECT_EQ(log.program, "nanotron");
+  ASSERT_EQ(log.iterations.size(), 9u);
+  ExpectSeconds(log, 1, 3.95);
+  ExpectSeconds(log, 2, 0.95);
+  EXPECT_DOUBLE_EQ(log.iterations[1].tokens_per_second.value_or(0), 520e3);
+  EXPECT_DOUBLE_EQ(log.iterations[1].tflops_per_gpu.value_or(0), 73.4);
+}
+
+// The lines of its block stand without an indent.
+TEST(FrameworkLines, DeepSpeedChat) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(0, 9, 1, [](int i) {
+    return fmt::format(
+        "Epoch: 0 | Step: {} | PPO Epoch: 1 | Actor Loss: 0.01 | Critic Loss: 0.02 | Unsupervised Loss: 0.0\n"
+        "End-to-End => Latency: 2.50s, TFLOPs: 3.29, Samples/sec: 1.57, Time/seq 0.64s, Batch Size: 4\n"
+        "Generation => Latency: 1.75s, Per-token Latency 6.92 ms, TFLOPs: 0.85\n"
+        "Training   => Latency: 0.75s, TFLOPs: 8.85\nAverage reward score: 0.0121 | EMA reward score: -0.1",
+        i);
+  }));
+  EXPECT_EQ(log.program, "DeepSpeed-Chat");
+  ASSERT_EQ(log.iterations.size(), 10u);
+  ExpectSeconds(log, 4, 2.5);
+  ASSERT_EQ(log.timers.size(), 20u);
+  EXPECT_EQ(log.timers[0].name, "gen");
+  EXPECT_DOUBLE_EQ(log.timers[0].ns.value_or(0), 1.75e9);
+}
+
+TEST(FrameworkLines, RayTrain) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(1, 9, 1, [](int i) {
+    return fmt::format(
+        "Training finished iteration {} at 2025-05-01 10:0{}:00. Total running time: {}min 3s\n"
+        "╭───────────────────╮\n│ Training result   │\n├───────────────────┤\n"
+        "│ time_this_iter_s      58.25 │\n│ time_total_s   {}.1 │\n│ loss   1.5 │\n╰───────────────────╯",
+        i, i, i, i * 58);
+  }));
+  EXPECT_EQ(log.program, "Ray Train");
+  ASSERT_EQ(log.iterations.size(), 9u);
+  ExpectSeconds(log, 3, 58.25);
+}
+
+// Of a bar with a title, as Levanter's.
+TEST(FrameworkLines, BarsThatTqdmLoggableWrites) {
+  const TrainingLog log = ReadTrainingLog(LinesOf(10, 200, 10, [](int i) {
+    return fmt::format(
+        "Progress on:train {}.0it/10.0kit rate:2.0it/s remaining:1:23:10 elapsed:{:02}:{:02} "
+        "postfix:loss=3.125",
+        i, i / 2 / 60, i / 2 % 60);
+  }));
+  ASSERT_EQ(log.iterations.size(), 20u);
+  EXPECT_EQ(log.iterations[0].planned, 10000);
+  ExpectSeconds(log, 1, 0.5);
+}
+
 // What is behind the last epoch is the test of what was trained.
 TEST(FrameworkLines, ASingleBarOfATestAtTheEnd) {
   std::string text;

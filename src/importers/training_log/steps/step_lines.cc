@@ -109,9 +109,11 @@ bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
     EndStep();
     AddEvent({log_.iterations.size(), *kind, {}}, before_, line, log_.events);
   } else if (row_ && form_->block) {
-    // A line of dashes may part a block.
-    const bool parts = line.find_first_not_of('-') == std::string_view::npos;
-    if (!line.empty() && (line.front() == ' ' || line.front() == '\t' || line.front() == '|' || parts))
+    // A line of dashes may part a block, and one of a table begin it.
+    const bool parts = line.find_first_not_of('-') == std::string_view::npos || line.starts_with("\u2502") ||
+                       line.starts_with("\u256d") || line.starts_with("\u251c");
+    if (!line.empty() &&
+        (line.front() == ' ' || line.front() == '\t' || line.front() == '|' || parts || HasField(line)))
       Fields(line);
     else
       EndStep();
@@ -197,6 +199,12 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   Fields(line);
   EndStep();
   return true;
+}
+
+// Of a block without an indent.
+bool ProgramLinesReader::HasField(std::string_view line) const {
+  return std::ranges::any_of(ExpressionsOf(*form_).fields,
+                             [&](const auto& field) { return RE2::PartialMatch(line, *field); });
 }
 
 void ProgramLinesReader::Fields(std::string_view text) {

@@ -46,6 +46,7 @@ class ProgramLinesReader {
   };
 
   bool Head(const Form& form, std::string_view line);
+  bool HasField(std::string_view line) const;
   void Fields(std::string_view text);
   void Field(int kind, double value);
   std::optional<double> SinceLast(std::optional<double> mean, double sum, double first) const;
