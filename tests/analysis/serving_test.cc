@@ -80,6 +80,12 @@ TEST(Serving, CountsWhatWaitsForTheCacheAndForAPlace) {
   EXPECT_FALSE(row.mean_transferring) << "one engine does both";
 }
 
+// Two long requests fill it as far as no third fits, whatever they leave.
+TEST(Serving, ACacheWithoutRoomForAnotherIsFull) {
+  EXPECT_EQ(RowOf({Sample(2, 7, 0.9, 40), Sample(2, 7, 0.6, 40), Sample(40, 7, 0.9, 40)}).full_lines, 1);
+  EXPECT_EQ(RowOf({Sample(2, 7, 0.9, 40)}, {{"max_running_requests", "2"}}).full_lines, 0);
+}
+
 // A line is of one moment: some requests have just ended.
 TEST(Serving, NearlyAllThatAreAllowedAreAtTheLimit) {
   const ServingRow row =

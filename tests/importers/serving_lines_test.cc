@@ -419,6 +419,26 @@ TEST(ServingLines, TellOfSlowerKernels) {
   EXPECT_EQ(log.untuned_shapes, 2);
 }
 
+TEST(ServingLines, WarningsOfLinksBetweenGpus) {
+  const auto links = [](const std::string& line) {
+    const ServingLog log = test::ReadLog(line + "\n" + kVllm).serving_log;
+    const auto found = log.settings.find("links");
+    return found == log.settings.end() ? std::string() : found->second;
+  };
+  EXPECT_EQ(links("(Worker_TP0 pid=22) WARNING 03-01 10:00:20 [custom_all_reduce.py:144] Custom allreduce is "
+                  "disabled "
+                  "because it's not supported on more than two PCIe-only GPUs."),
+            "pcie");
+  EXPECT_EQ(links("WARNING 03-01 10:00:20 [custom_all_reduce.py:84] Custom allreduce is disabled because "
+                  "this process "
+                  "group spans across nodes."),
+            "nodes");
+  EXPECT_EQ(links("WARNING 03-01 10:00:20 [custom_all_reduce.py:84] Custom allreduce is disabled due to an "
+                  "unsupported "
+                  "world size: 3."),
+            "");
+}
+
 TEST(ServingLines, TimesThatNoLoadTakesAreNone) {
   const std::string many(400, '9');
   const auto start = [](const std::string& time) {

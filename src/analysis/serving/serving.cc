@@ -52,6 +52,12 @@ std::optional<std::string> TextOf(const ServingLog& log, const char* name) {
   return found == log.settings.end() ? std::nullopt : std::optional(found->second);
 }
 
+// For another request of the mean size of those that run.
+bool HasNoRoom(const ServingLogRow& line) {
+  const auto running = static_cast<double>(line.running.value_or(0));
+  return running > 0 && line.cache_used.value_or(0) * (running + 1) > running;
+}
+
 void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   KnownMean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
@@ -91,12 +97,15 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     if (!line.waiting) continue;
     const bool waits = *line.waiting > 0;
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;
-    if (line.cache_used) row.full_lines = row.full_lines.value_or(0) + (waits && *line.cache_used >= kFull);
+    const bool at_limit =
+        row.max_running && line.running &&
+        static_cast<double>(*line.running) >= kAtLimit * static_cast<double>(*row.max_running);
+    if (line.cache_used)
+      row.full_lines = row.full_lines.value_or(0) +
+                       (waits && (*line.cache_used >= kFull || (!at_limit && HasNoRoom(line))));
     if (row.max_running && line.running)
       row.capped_lines =
-          row.capped_lines.value_or(0) +
-          (waits && static_cast<double>(*line.running) >= kAtLimit * static_cast<double>(*row.max_running) &&
-           line.cache_used.value_or(0) < kFull);
+          row.capped_lines.value_or(0) + (waits && at_limit && line.cache_used.value_or(0) < kFull);
   }
   row.lines = static_cast<int64_t>(log.size());
   row.engines = static_cast<int64_t>(engines.size());
@@ -147,8 +156,10 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("most_waiting", &ServingRow::most_waiting, Unit::kCount, "The most requests that wait.")
           .Column("waiting_lines", &ServingRow::waiting_lines, Unit::kCount,
                   "Loaded lines in which requests wait; unknown where lines do not say.")
-          .Column("full_lines", &ServingRow::full_lines, Unit::kCount,
-                  "Of these, the ones in which at least 95 % of the KV cache is in use.")
+          .Column(
+              "full_lines", &ServingRow::full_lines, Unit::kCount,
+              "Of these, the ones in which at least 95 % of the KV cache is in use, or so much that another "
+              "request of the mean size of those that run has no room, while fewer run than are allowed.")
           .Column("capped_lines", &ServingRow::capped_lines, Unit::kCount,
                   "Of the lines in which requests wait, the ones in which nearly max_running requests run "
                   "and the "
@@ -192,6 +203,11 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column(
               "eager", &ServingRow::eager, Unit::kNone,
               "1 where CUDA graphs are switched off by argument; unknown where the log does not print it.")
+          .Column(
+              "links", &ServingRow::links, Unit::kText,
+              "What the engine warns of the links between the GPUs of tensor parallelism: nodes, that they "
+              "are of several nodes; pcie, that more than two have no NVLink; p2p, that they do not reach "
+              "each other's memory. Unknown where it warns of nothing.")
           .Column("default_moe", &ServingRow::default_moe, Unit::kNone,
                   "1 where the server says that it has no tuned kernel of experts for this GPU.")
           .Column("untuned_shapes", &ServingRow::untuned_shapes, Unit::kCount,
@@ -249,6 +265,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   row.preemptions = serving.preemptions;
   if (const auto eager = serving.settings.find("eager"); eager != serving.settings.end())
     row.eager = eager->second == "True";
+  row.links = TextOf(serving, "links");
   row.default_moe = serving.settings.contains("moe_config");
   row.build_ns = serving.build_ns;
   row.untuned_shapes = serving.untuned_shapes;

@@ -34,7 +34,7 @@ struct ServingRow {
   bool default_moe = false;
   int64_t untuned_shapes = 0;
   std::optional<double> host_weights_bytes;
-  std::optional<std::string> forced_quantization, faster_quantization, last_stage;
+  std::optional<std::string> forced_quantization, faster_quantization, last_stage, links;
   std::optional<int64_t> starts;
   std::optional<double> weights_bytes;
   std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns;

@@ -272,6 +272,15 @@ void ServingLinesReader::Settings(std::string_view line) {
     log_.settings["forced_quantization"] = first;
     log_.settings["faster_quantization"] = second;
   }
+  // "Custom allreduce is disabled because ...", of vLLM and SGLang; Ray's of a group that it places.
+  if (Has(line, "ustom allreduce is disabled") || Has(line, "reserved number of GPUs")) {
+    const bool nodes = Has(line, "spans across nodes") || Has(line, "spread out to 2+ nodes");
+    const char* links = nodes                                   ? "nodes"
+                        : Has(line, "more than two PCIe-only")  ? "pcie"
+                        : Has(line, "lacks GPU P2P capability") ? "p2p"
+                                                                : "";
+    if (*links != '\0' && (nodes || !log_.settings.contains("links"))) log_.settings["links"] = links;
+  }
   // "shape is M:32768, N:20480, K:3072, not found tuned config in ...", of AITER.
   static const RE2 untuned(R"(shape is M:\d+, N:(\d+), K:(\d+),? not found tuned config)");
   if (Has(line, "not found tuned config") && RE2::PartialMatch(line, untuned, &first, &second))
