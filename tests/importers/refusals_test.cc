@@ -37,6 +37,14 @@ TEST(Refusals, SayWhatReportsOfOtherToolsHold) {
   EXPECT_THAT(RefusalOf("\n==============NVSMI LOG==============\n\nTimestamp : Tue Mar  4 10:11:12 2025\n"
                         "GPU 00000000:01:00.0\n    Utilization\n        Gpu  : 35 %\n"),
               HasSubstr("the report of nvidia-smi -q, which describes the GPUs at one moment"));
+  EXPECT_THAT(RefusalOf("GPU utilization per node\n      node1 (GPU 0): 65.7%\n      node2 (GPU 0): 2.9%\n\n "
+                        " GPU memory usage "
+                        "per node - maximum used/total\n      node1 (GPU 0): 26.5GB/40.0GB (66.2%)\n"),
+              HasSubstr("(jobstats): its 2 GPUs were busy 2.9 % to 65.7 % of the time"));
+  EXPECT_THAT(
+      RefusalOf("Job ID: 1234567\nState: COMPLETED (exit code 0)\nCPU Utilized: 1-02:03:04\n"
+                "CPU Efficiency: 8.14% of 13-08:00:00 core-walltime\nJob Wall-clock time: 10:00:00\n"),
+      HasSubstr("(seff): its cores were busy 8.14 % of the time"));
   std::string metrics = "Machine model: MacBookPro18,3\n";
   for (const char* share : {"  3.00%", " 99.00%"})
     metrics += fmt::format(

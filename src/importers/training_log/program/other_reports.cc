@@ -21,6 +21,7 @@ void OtherReportsReader::Line(std::string_view line) {
   if (line.size() > kLongestOfReport) return;
   const auto has = [&](std::string_view words) { return line.find(words) != std::string_view::npos; };
   if (has("==NVSMI LOG==")) ++looks_;
+  Job(line);
   if (line.starts_with("*** Sampled system activity")) ++samples_;
   // "GPU HW active residency:   3.36% (389 MHz: 2.9% ...", on older systems "GPU active residency".
   static const RE2 residency(R"(^GPU (?:HW )?active residency: +(\d{1,3}(?:\.\d+)?)%)");
@@ -38,7 +39,42 @@ void OtherReportsReader::Line(std::string_view line) {
     ++turned_away_;
 }
 
+// "della-i14g2 (GPU 0): 65.7%", below "GPU utilization per node", of Princeton's jobstats; seff's "CPU
+// Efficiency: 8.14% of 13-08:00:00 core-walltime".
+void OtherReportsReader::Job(std::string_view line) {
+  static const RE2 gpu(R"(^ +\S+ \(GPU \d+\): (\d+(?:\.\d+)?)%)"),
+      seff(R"(^CPU Efficiency: (\d+(?:\.\d+)?)% of )");
+  if (line.find("GPU utilization per node") != std::string_view::npos) in_gpus_ = true;
+  if (line.find("GPU memory usage per node") != std::string_view::npos) in_gpus_ = false;
+  double busy = 0;
+  if (line.starts_with("CPU Efficiency: ") && RE2::PartialMatch(line, seff, &busy)) cores_busy_ = busy;
+  if (!in_gpus_ || line.find("(GPU ") == std::string_view::npos || !RE2::PartialMatch(line, gpu, &busy))
+    return;
+  least_busy_ = gpus_ == 0 ? busy : std::min(least_busy_, busy);
+  most_busy_ = std::max(most_busy_, busy);
+  ++gpus_;
+}
+
 Refusal OtherReportsReader::Refuse() const {
+  static constexpr const char* kLogGpus =
+      "see when and why they wait: log the GPUs while such a job runs (nvidia-smi "
+      "--query-gpu=timestamp,index,"
+      "utilization.gpu,memory.used,memory.total,power.draw --format=csv -l 1 > gpu.csv), and give what the "
+      "program "
+      "prints";
+  if (gpus_ > 0)
+    return {
+        fmt::format(
+            "the report of a job that has ended (jobstats): its {} GPUs were busy {:.3g} % to {:.3g} % of "
+            "the time",
+            gpus_, least_busy_, most_busy_),
+        kLogGpus};
+  if (cores_busy_)
+    return {fmt::format(
+                "the report of a job that has ended (seff): its cores were busy {:.3g} % of the time, and "
+                "nothing is said of GPUs",
+                *cores_busy_),
+            kLogGpus};
   if (looks_ > 0)
     return {fmt::format("the report of nvidia-smi -q, which describes the GPUs at {}",
                         looks_ == 1 ? "one moment" : fmt::format("{} moments", looks_)),

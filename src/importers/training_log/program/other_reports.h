@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,13 @@ class OtherReportsReader {
   Refusal Refuse() const;
 
  private:
+  void Job(std::string_view line);
+
   int64_t lines_ = 0;
+  bool in_gpus_ = false;                   // of jobstats
+  int64_t gpus_ = 0;                       // of the job
+  double least_busy_ = 0, most_busy_ = 0;  // of these, in percent
+  std::optional<double> cores_busy_;       // in percent
   int64_t looks_ = 0;                      // of nvidia-smi -q
   int64_t samples_ = 0, residencies_ = 0;  // of powermetrics, and of these with the GPU's
   double active_ = 0, most_active_ = 0;    // of the GPU, in percent: their sum, and the most
