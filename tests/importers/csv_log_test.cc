@@ -36,11 +36,27 @@ TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
 TEST(SmiCsv, OfAScriptBehindAPreambleAndBeforeATrailer) {
   const Trace trace = test::ReadLog(
       "Monitor started at 2026-05-06 22:28:43\nLog file: run/gpu.log\nInterval: 10s\n----------\n"
-      "Time,GPU,Name,Used_MB,Total_MB,Utilization_%\n"
-      "2026-05-06 22:28:43,card0,,100,65536,50.0\n2026-05-06 22:28:53,card0,,100,65536,75.0\n"
+      "Time,GPU,Name,Used_MB,Total_MB,Utilization_%,Temperature_C\n"
+      "2026-05-06 22:28:43,card0,,100,65536,50.0,53.0\n2026-05-06 22:28:53,card0,,100,65536,75.0,54.0\n"
       "----------\nMonitor stopped at 2026-05-06 22:29:03\n");
   EXPECT_THAT(test::SamplesOf(trace, Metric::kGpuUtilization),
               ElementsAre(Is(0, 0, 0.5), Is(0, 10 * kSecond, 0.75)));
+}
+
+TEST(SmiCsv, ColumnsOfAServer) {
+  const Trace trace = test::ReadLog(
+      "timestamp,gpu_util_pct,gpu_mem_used_mb,kv_cache_pct,requests_running,requests_waiting,gen_tokens_"
+      "total,"
+      "preemptions\n"
+      "2026-05-03T04:57:42,0.0,60340,0.0,0,0,0,0\n2026-05-03T04:57:43,98.0,60340,91.0,40,12,500,0\n"
+      "2026-05-03T04:57:44,99.0,60340,100.0,44,46,1500,7\n");
+  ASSERT_EQ(trace.serving_log.samples.size(), 3u);
+  EXPECT_EQ(trace.serving_log.samples[2].running, 44);
+  EXPECT_EQ(trace.serving_log.samples[2].waiting, 46);
+  EXPECT_DOUBLE_EQ(*trace.serving_log.samples[1].cache_used, 0.91);
+  EXPECT_DOUBLE_EQ(*trace.serving_log.samples[2].generated_tokens_per_second, 1000);
+  EXPECT_EQ(trace.serving_log.preemptions, 7);
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 3u);
 }
 
 TEST(SmiCsv, ATableOfABenchmarkIsNone) {

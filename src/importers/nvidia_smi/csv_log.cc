@@ -16,6 +16,7 @@
 #include "src/importers/bytes/lines.h"
 #include "src/importers/nvidia_smi/column.h"
 #include "src/importers/nvidia_smi/log_cell.h"
+#include "src/importers/nvidia_smi/serving_columns.h"
 #include "src/importers/nvidia_smi/telemetry_log.h"
 #include "src/importers/nvidia_smi/unnamed_columns.h"
 
@@ -80,6 +81,9 @@ class CsvRowReader {
   }
 
   bool names_gpus() const { return identity_.has_value(); }
+  std::optional<nvidia_smi::Time> TimeOf(const std::vector<std::string_view>& cells) const {
+    return time_ && *time_ < cells.size() ? nvidia_smi::ParseTime(cells[*time_]) : std::nullopt;
+  }
 
   void Row(std::vector<std::string_view> cells, nvidia_smi::TelemetryLog& log) const {
     // A script that writes a time of its own before what nvidia-smi prints, under one name.
@@ -238,6 +242,7 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   const bool of_driver =
       unnamed || std::ranges::any_of(columns, [](const LogColumn& c) { return c.dotted && IsMetric(c); });
   CsvRowReader reader(std::move(columns));
+  nvidia_smi::ServingColumns serving(nvidia_smi::SplitAtCommas(header));
   nvidia_smi::TelemetryLog log;
   if (of_driver) log.trace().facts["profiler"] = "nvidia-smi";
   if (header.find(",gfx,") != std::string::npos || header.find("gfx_activity") != std::string::npos)
@@ -251,6 +256,7 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
       continue;
     }
     if (lines.IsCut() && log.LeavesOutCutLine()) break;
+    if (serving.any()) serving.Row(nvidia_smi::SplitCsv(*line), reader.TimeOf(nvidia_smi::SplitCsv(*line)));
     if (std::ranges::count(*line, '"') % 2 == 0) {
       reader.Row(nvidia_smi::SplitCsv(WithoutMark(*line)), log);
       continue;
@@ -271,6 +277,7 @@ Trace ReadGpuCsv(std::string_view head, ByteSource& source) {
   if (!reader.names_gpus())
     log.trace().health.notes.push_back(
         "The log does not say which GPU a row is of: GPUs of one model are taken as one.");
+  log.trace().serving_log = serving.Finish();
   return log.Finish(source.name(), "a CSV log of GPU telemetry");
 }
 
