@@ -20,6 +20,30 @@ ProgramOutput OutputOf(const std::string& text) {
   return trace.program_output;
 }
 
+TEST(FunctionTables, LinesOfTheFunctionThatTakesMost) {
+  const std::string header =
+      "\nLine #      Hits         Time  Per Hit   % Time  Line Contents\n"
+      "==============================================================\n";
+  const ProgramOutput output =
+      OutputOf("Timer unit: 1e-06 s\n\nTotal time: 0.9 s\nFile: a.py\nFunction: push at line 10\n" + header +
+               "    10                                           @profile\n"
+               "    11                                           def push(x):\n"
+               "    12         5     700000.0 140000.0     77.8      y = torch.einsum('ij,jk->ik', x, w)\n"
+               "    13         5     200000.0  40000.0     22.2      return y.cpu()\n\n"
+               "Total time: 1.0 s\nFile: a.py\nFunction: main at line 20\n" +
+               header +
+               "    20                                           @profile\n"
+               "    22         5     950000.0 190000.0     95.0      z = push(x)\n"
+               "    23         5      50000.0  10000.0      5.0      save(z)\n");
+  EXPECT_EQ(output.program, "line_profiler");
+  EXPECT_NEAR(output.duration_ns.value_or(0), 1e9, 1);
+  ASSERT_EQ(output.parts.size(), 2u);
+  EXPECT_EQ(output.parts[0].kind, ProgramPartKind::kFunction);
+  EXPECT_EQ(output.parts[0].name, "y = torch.einsum('ij,jk->ik', x, w) (line 12 of push)");
+  EXPECT_EQ(output.parts[0].count, 5);
+  EXPECT_NEAR(output.parts[0].ns, 0.7e9, 1);
+}
+
 TEST(FunctionTables, TheInnermostThatHoldsHalfOfTheTimeComesFirst) {
   const ProgramOutput output = OutputOf(
       std::string("Epoch 1 done\n"

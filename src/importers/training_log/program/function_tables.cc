@@ -78,9 +78,11 @@ bool FunctionTablesReader::Line(std::string_view line) {
   constexpr std::string_view kAction = "Profile stats for: ";
   std::string seconds;
   if (open_ != Tool::kNone) {
-    if (open_ == Tool::kPython ? TakePython(line) : TakeGprof(line)) return true;
+    if (open_ == Tool::kPython ? TakePython(line) : open_ == Tool::kGprof ? TakeGprof(line) : TakeLine(line))
+      return true;
     Close();
   }
+  if (TakeHeading(line)) return true;
   if (line.starts_with(kAction)) {
     action_ = Trim(line.substr(kAction.size()));
     return true;
@@ -132,6 +134,69 @@ bool FunctionTablesReader::TakeGprof(std::string_view line) {
   return true;
 }
 
+bool FunctionTablesReader::TakeHeading(std::string_view line) {
+  static const RE2 unit(R"(\s*Timer unit: ([\d.e+-]+) s\s*)"), total(R"(\s*Total time: ([\d.e+-]+) s\s*)"),
+      function(R"(\s*Function: (.{1,100}) at line \d+\s*)"),
+      header(R"(\s*Line #\s+Hits\s+Time\s+Per Hit\s+% Time\s+Line Contents\s*)");
+  std::string text;
+  if (line.size() > kLongestNameOfFunction || line.find_first_of(":#") == std::string_view::npos)
+    return false;
+  if (RE2::FullMatch(line, unit, &text)) {
+    unit_ns_ = Number(text).value_or(1e-6) * kNsPerSecond;
+    return true;
+  }
+  if (RE2::FullMatch(line, total, &text)) {
+    seconds_ = Seconds(text).value_or(0);
+    return false;  // also what other programs print
+  }
+  if (RE2::FullMatch(line, function, &text)) {
+    function_ = text;
+    return true;
+  }
+  if (function_.empty() || !RE2::FullMatch(line, header)) return false;
+  Open(Tool::kLines);
+  return true;
+}
+
+// "   172         1     160969.0 160969.0     80.3      eft = torch.einsum('ij,ijk->ik', wt, ft)", and lines
+// of the source that nothing was measured of.
+bool FunctionTablesReader::TakeLine(std::string_view line) {
+  static const RE2 row(R"(\s*(\d+)\s+(\d+)\s+([\d.e+-]+)\s+[\d.e+-]+\s+\d+\.\d+\s+(\S.*?)\s*)"),
+      source(R"(\s*\d+(?:\s.*)?|=+\s*)");
+  std::string number, hits, time, code;
+  if (!RE2::FullMatch(line, row, &number, &hits, &time, &code)) return RE2::FullMatch(line, source);
+  const auto count = Integer(hits);
+  const auto units = Number(time);
+  if (!count || *count > kMostCalls || !units || !(*units >= 0) ||
+      *units * unit_ns_ > kMostSeconds * kNsPerSecond)
+    return true;
+  constexpr size_t kLongestCode = 72;
+  if (code.size() > kLongestCode) code = code.substr(0, kLongestCode) + "...";
+  const double ns = *units * unit_ns_;
+  Add(fmt::format("{} (line {} of {})", code, number, function_), {*count, ns, ns});
+  return true;
+}
+
+const FunctionTablesReader::Table* FunctionTablesReader::InnermostLines(const Table& table) const {
+  constexpr int kDeepest = 8;
+  const Table* innermost = &table;
+  for (int depth = 0; depth < kDeepest; ++depth) {
+    const auto longest = std::ranges::max_element(innermost->functions, {},
+                                                  [](const auto& line) { return line.second.self_ns; });
+    const Table* called = nullptr;
+    for (const auto& [name, of_lines] : of_lines_) {
+      const size_t dot = name.rfind('.');  // of a method behind its class
+      const std::string call = name.substr(dot == std::string::npos ? 0 : dot + 1) + "(";
+      if (&of_lines != innermost && of_lines.ns >= kHolds * longest->second.self_ns &&
+          of_lines.ns <= longest->second.self_ns && longest->first.find(call) != std::string::npos)
+        called = &of_lines;
+    }
+    if (called == nullptr) break;
+    innermost = called;
+  }
+  return innermost;
+}
+
 void FunctionTablesReader::Add(const std::string& name, const Function& function) {
   if (table_.functions.size() >= kMostFunctions && !table_.functions.contains(name)) return;
   Function& sum = table_.functions[name];
@@ -145,6 +210,11 @@ void FunctionTablesReader::Close() {
   static const RE2 data("(?:train_dataloader_next|get_train_batch|fetch_next_train_batch)$");
   open_ = Tool::kNone;
   if (table_.functions.empty()) return;
+  if (table_.tool == Tool::kLines) {
+    if (of_lines_.size() < kMostFunctions) of_lines_[std::exchange(function_, {})] = std::move(table_);
+    table_ = {};
+    return;
+  }
   if (action_.empty()) {
     if (table_.ns > longest_.ns) longest_ = std::move(table_);
   } else {
@@ -163,9 +233,34 @@ void FunctionTablesReader::Close() {
   action_.clear();
 }
 
+// Functions whose lines are measured may call one another: the time is that of the one that takes most.
+void FunctionTablesReader::AddLinesTo(ProgramOutput& output) const {
+  const auto outermost =
+      std::ranges::max_element(of_lines_, {}, [](const auto& item) { return item.second.ns; });
+  const double all = outermost->second.ns;
+  if (!(all > 0)) return;
+  const Table* innermost = InnermostLines(outermost->second);
+  std::vector<std::pair<std::string, Function>> lines(innermost->functions.begin(),
+                                                      innermost->functions.end());
+  std::ranges::stable_sort(lines, std::ranges::greater(),
+                           [](const auto& line) { return line.second.self_ns; });
+  output.parts.clear();
+  output.program = "line_profiler";
+  output.duration_ns = all;
+  for (const auto& [name, line] : lines) {
+    if (output.parts.size() >= kMostShown || !(line.self_ns > 0)) break;
+    ProgramPart& part = output.parts.emplace_back();
+    part.kind = ProgramPartKind::kFunction;
+    part.name = name.substr(0, kLongestNameOfFunction);
+    part.count = line.calls;
+    part.ns = std::min(line.self_ns, all);
+  }
+}
+
 void FunctionTablesReader::AddTo(ProgramOutput& output) const {
   FunctionTablesReader ended = *this;  // the last table may end with the text
   ended.Close();
+  if (!ended.of_lines_.empty()) return ended.AddLinesTo(output);
   const Table& table = ended.actions_.ns > ended.longest_.ns ? ended.actions_ : ended.longest_;
   if (!(table.ns > 0)) return;
   std::vector<std::pair<std::string, Function>> functions(table.functions.begin(), table.functions.end());

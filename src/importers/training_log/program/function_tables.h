@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tables of the functions in which a program's time passes on the host, as profilers of code print them:
 // Python's cProfile, alone or for each action of a training (Lightning's Trainer(profiler="advanced")), and
-// gprof's flat profile. They tell nothing of a GPU but that Python waits for it.
+// gprof's flat profile; and the lines of functions, as Python's line_profiler does. They tell nothing of a
+// GPU but that Python waits for it.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +22,7 @@ class FunctionTablesReader {
   void AddTo(ProgramOutput& output) const;
 
  private:
-  enum class Tool : uint8_t { kNone, kPython, kGprof };
+  enum class Tool : uint8_t { kNone, kPython, kGprof, kLines };
 
   struct Function {
     int64_t calls = 0;
@@ -38,6 +39,13 @@ class FunctionTablesReader {
 
   bool TakePython(std::string_view line);
   bool TakeGprof(std::string_view line);
+  bool TakeLine(std::string_view line);
+  // Before such a table: the unit of its times, the time and the name of the function. Whether the line is
+  // one.
+  bool TakeHeading(std::string_view line);
+  // Of a function's lines the one that takes most, or of the function that it calls.
+  const Table* InnermostLines(const Table& table) const;
+  void AddLinesTo(ProgramOutput& output) const;
   void Add(const std::string& name, const Function& function);
   void Open(Tool tool);
   void Close();
@@ -45,10 +53,13 @@ class FunctionTablesReader {
   Tool open_ = Tool::kNone;  // whose rows follow
   std::string action_;       // of a training, whose table comes next; "" outside of those
   double seconds_ = 0;       // that the next table has in all
+  std::string function_;     // whose lines come next
+  double unit_ns_ = 1e3;     // of their times
   Table table_;              // that is read
-  Table longest_;            // of those that are apart, the one of most time
-  Table actions_;            // of those of one training all together, as none holds the functions of another
-  double data_ns_ = 0;       // of these waiting for batches
+  std::map<std::string, Table, std::less<>> of_lines_;  // by the function whose lines they are
+  Table longest_;                                       // of those that are apart, the one of most time
+  Table actions_;       // of those of one training all together, as none holds the functions of another
+  double data_ns_ = 0;  // of these waiting for batches
 };
 
 }  // namespace dladvisor::training_log
