@@ -25,8 +25,9 @@ struct ProgramPart {
   ProgramPartKind kind = ProgramPartKind::kLines;
   // The bar's title, "" without one; or the line, of several with # for their numbers; or the function.
   std::string name;
-  int64_t count = 0;  // bars, lines or calls
-  int64_t done = 0;   // what they count, of `total` where they say so
+  int64_t count = 0;               // bars, lines or calls
+  std::optional<int64_t> batches;  // of lines, where several have one time: such times
+  int64_t done = 0;                // what they count, of `total` where they say so
   int64_t total = 0;
   double ns = 0, longest_ns = 0;  // the longest of a function is not known: 0
   int64_t longest_line = 0;       // of the log, after which that begins

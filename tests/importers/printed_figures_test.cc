@@ -28,6 +28,33 @@ TEST(PrintedFigures, TimesByTheirSum) {
   EXPECT_FALSE(output.timed());
 }
 
+TEST(PrintedFigures, NumbersThatFollowOneAnotherCountRounds) {
+  std::string text;
+  for (int batch = 0; batch < 300; ++batch)
+    text += fmt::format("Batch {} - Forward time: 0.1s, Post-processing time: 0.001s\n", batch);
+  const ProgramOutput output = ReadProgram(text + "Total time: 32.5s\n");
+  ASSERT_EQ(output.figures.size(), 3u);
+  EXPECT_EQ(output.figures[1].name, "Batch # - Forward time");
+  EXPECT_EQ(output.figures[1].count, 300);
+  EXPECT_NEAR(output.figures[1].sum, 30e9, 1e6);
+}
+
+// Sizes, and what is tried with each.
+TEST(PrintedFigures, NumbersThatDoNotFollowOneAnotherAreNames) {
+  std::string text;
+  for (int size = 1; size <= 64; size *= 2)
+    text += fmt::format("Batch {} - Forward time: 0.{}s\n", size, 10 + size);
+  EXPECT_EQ(ReadProgram(text).figures.size(), 7u);
+}
+
+TEST(PrintedFigures, NamesInBrackets) {
+  const ProgramOutput output = ReadProgram(
+      "--- Model ---\n  [model_build] 1.1013 s\n  [pipeline_compile] 10.3158 s\n  [steady_x10] 59.4 ms\n");
+  ASSERT_EQ(output.figures.size(), 3u);
+  EXPECT_EQ(output.figures[0].name, "pipeline_compile");
+  EXPECT_NEAR(output.figures[0].sum, 10.3158e9, 1e3);
+}
+
 TEST(PrintedFigures, RatesFirstWhereverTheirUnitStands) {
   const ProgramOutput output = ReadProgram(
       "INFO:root:Prefill Latency: 752.738459ms\nDecode Throughput: 465.9 tok/s\n"

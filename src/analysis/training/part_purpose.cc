@@ -24,7 +24,8 @@ constexpr PurposeWords kPurposes[] = {
     // Of Ollama, reading the model.
     {"weights", "^ ?load duration"},
     {"compilation",
-     "compil(?:e|ing|ation)|warm ?up|\\bjit\\b|auto ?tun(?:e|ing)|graph capture|trac(?:e|ing) model"},
+     "compil(?:e|ing|ation)|warm ?up|\\bfirst call\\b|\\bjit\\b|auto ?tun(?:e|ing)|graph "
+     "capture|trac(?:e|ing) model"},
     {"weights",
      "(?:load|restor|read|download|initiali[sz]|instantiat)\\w* (?:\\w+ "
      "){0,3}(?:model|weights?|checkpoint|ckpt|pipeline|engine|tokenizer|encoder)s?\\b|"

@@ -62,8 +62,19 @@ const ProgramPart* MainPart(const ProgramOutput& output) {
 
 struct SlowestTime {
   std::string name;
-  double share = 0;  // of all that are no totals, or of the total
+  double share = 0;   // of all that are no totals, or of the total
+  double all_ns = 0;  // of all that are none
+  size_t names = 0;
 };
+
+// Lines with dates tell less of the time than what is printed by name, where that is most of it.
+bool NamesMostOf(const ProgramOutput& output, const ProgramPart& part, const SlowestTime& slowest) {
+  constexpr double kMost = 0.5;
+  constexpr size_t kLeastNames = 3;
+  return (part.kind == ProgramPartKind::kLines || part.kind == ProgramPartKind::kSection) &&
+         output.duration_ns && slowest.names >= kLeastNames &&
+         slowest.all_ns >= kMost * *output.duration_ns && slowest.all_ns <= *output.duration_ns;
+}
 
 // What names a total has the others in it, and so has the longest, where others as many add up to it. What is
 // printed twice has one sum under both names. Statistics of one quantity (its percentiles, the slowest, the
@@ -73,7 +84,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25;
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
       statistic(
-          R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|first|last)(?:[^a-z]|$)|^(?:latency|time|frame time)$)");
+          R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|last)(?:[^a-z]|$)|(?:^|[^a-z])first(?:$|[^a-z](?:$|[^c]|c[^a]))|^(?:latency|time|frame time)$)");
   std::vector<const ProgramFigure*> times;  // the longest first
   double whole = 0;
   std::map<int64_t, double> wholes;  // by how often they are printed
@@ -103,7 +114,9 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
                                                              : is(backward)(times[0]) &&
                                                                    std::ranges::any_of(times, is(forward)));
   const auto of_same_count = [&](const ProgramFigure* time) { return time->count == times[0]->count; };
-  if (!pass && times.size() > 2 && std::ranges::count_if(times, of_same_count) > 2) {
+  // What is compiled is none of the sum of what runs.
+  const bool compiles = !times.empty() && PartPurpose(times[0]->name) == "compilation";
+  if (!pass && !compiles && times.size() > 2 && std::ranges::count_if(times, of_same_count) > 2) {
     const double others = sum_of(1, times[0]->count);
     if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
       times.erase(times.begin());
@@ -115,7 +128,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
   const double share = times[0]->sum / std::max(whole, sum_of(0, 0));
   if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
-  return SlowestTime{times[0]->name, share};
+  return SlowestTime{times[0]->name, share, sum_of(0, 0), times.size()};
 }
 
 }  // namespace
@@ -142,6 +155,9 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
               "The bars' title, the line with # for its numbers, or the function; unknown of bars without "
               "a title.")
           .Column("count", &ProgramLogRow::count, Unit::kCount, "Bars, lines or calls.")
+          .Column("batches", &ProgramLogRow::batches, Unit::kCount,
+                  "Of lines several of which have one time, as they are of what is done at once: such times; "
+                  "unknown of others.")
           .Column("done", &ProgramLogRow::done, Unit::kCount,
                   "What they count; unknown of lines that count nothing.")
           .Column("total", &ProgramLogRow::total, Unit::kCount,
@@ -258,10 +274,13 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   ProgramLogRow row;
   row.program = output.program.empty() ? "a program" : output.program;
   row.duration_ns = output.duration_ns;
-  if (const ProgramPart* main = MainPart(output)) {
+  std::optional<SlowestTime> slowest = SlowestTimeOf(output);
+  if (const ProgramPart* main = MainPart(output);
+      main != nullptr && !(slowest && NamesMostOf(output, *main, *slowest))) {
     row.kind = KindText(main->kind);
     if (!main->name.empty()) row.name = main->name;
     row.count = main->count;
+    row.batches = main->batches;
     row.done = IfAny(main->done);
     row.total = IfAny(main->total);
     row.since = IfAny(main->since);
@@ -297,7 +316,7 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   if (!output.figures.empty()) row.figures = FiguresText(output);
   if (output.measured()) row.measured = MeasuredText(output);
   if (output.on_host) row.on_host = 1;
-  if (auto slowest = SlowestTimeOf(output)) {
+  if (slowest) {
     if (const std::string_view purpose = PartPurpose(slowest->name); !purpose.empty())
       row.slowest_purpose = purpose;
     row.slowest_time = std::move(slowest->name);

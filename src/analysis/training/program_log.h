@@ -18,7 +18,7 @@ struct ProgramLogRow {
   std::string program;
   std::optional<double> duration_ns;
   std::optional<std::string> kind, name;
-  std::optional<int64_t> count, done, total, since;
+  std::optional<int64_t> count, batches, done, total, since;
   std::optional<double> ns, share, each_ns, longest_ns, tokens_per_second, data_share, communication_share,
       queue_share, queue_ns, queued_request_ns;
   std::optional<double> collection_ns, collection_share;

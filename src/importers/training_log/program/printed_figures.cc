@@ -25,6 +25,9 @@ constexpr double kMostlyFigures = 0.1;
 constexpr double kRateGrows = 1.5;
 // A time that is printed less often is of a start, or of a single part.
 constexpr int64_t kLeastOfPart = 3;
+// Numbers in a name that follow one another, from which on they count rounds: fewer may be sizes of a batch.
+constexpr int64_t kLeastOfCounter = 20;
+constexpr size_t kMostCounters = 200;
 
 struct UnitOfFigure {
   std::string_view word;
@@ -145,6 +148,13 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   re2::StringPiece rest(line);
   std::string name, verb, number, unit;
   bool any = false;
+  // "[model_build] 1.10 s"
+  static const RE2 bracketed(
+      R"(^\[([A-Za-z][\w .:/-]{1,47})\]\s+(\d[\d,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|secs?|seconds?|mins?|minutes)\.?$)");
+  if (RE2::FullMatch(line, bracketed, &name, &number, &unit)) {
+    Take(name, FigureNumber(number), unit);
+    any = true;
+  }
   while (RE2::FindAndConsume(&rest, in_name, &name, &unit, &number)) {
     Take(FigureName(name), FigureNumber(number), unit);
     any = true;
@@ -205,12 +215,50 @@ bool PrintedFiguresReader::TakeParts(std::string_view line) {
   return true;
 }
 
+// "Batch 17 - Forward" is what "Batch 18 - Forward" is, where the numbers follow one another. Whether they
+// did so long enough to be of one name.
+bool PrintedFiguresReader::TakeCounted(const std::string& name, const std::string& rate, double taken) {
+  static const RE2 numbered(R"(^(\D*[A-Za-z]\D*[ _#])(\d{1,9})((?:\W.*)?)$)"), digit(R"(\d)");
+  std::string before, number, behind;
+  if (!RE2::FullMatch(name, numbered, &before, &number, &behind) || RE2::PartialMatch(behind, digit))
+    return false;
+  const std::string counted = before + "#" + behind, key = counted + "\n" + rate;
+  auto at = counters_.find(key);
+  if (at == counters_.end()) {
+    if (counters_.size() >= kMostCounters) return false;
+    at = counters_.emplace(key, Counter{}).first;
+    at->second.figure.values.name = counted;
+    at->second.figure.values.unit = rate;
+    at->second.figure.order = static_cast<int64_t>(figures_.size()) + 1;
+  }
+  Counter& counter = at->second;
+  const int64_t value = Integer(number).value_or(0);
+  ProgramFigure& figure = counter.figure.values;
+  const bool begins = value <= 1, follows = figure.count > 0 && value == counter.last + 1;
+  counter.broken = counter.broken || (!begins && !follows && counter.reached < kLeastOfCounter);
+  if (counter.broken) return false;
+  counter.last = value;
+  counter.reached = std::max(counter.reached, value);
+  if (counter.reached <= kLeastOfCounter) counter.names.insert(name + "\n" + rate);
+  AddTo(figure, taken);
+  return counter.reached > kLeastOfCounter;
+}
+
+void PrintedFiguresReader::AddTo(ProgramFigure& figure, double taken) {
+  figure.least = figure.count == 0 ? taken : std::min(figure.least, taken);
+  figure.most = std::max(figure.most, taken);
+  figure.sum += taken;
+  ++figure.count;
+}
+
 void PrintedFiguresReader::Take(std::string_view name, double value, std::string_view unit) {
   if (name.empty() || !std::isfinite(value) || !(value > 0) || IsSetBefore(name)) return;
   const auto ns = NsOfUnit(Lower(unit));
   const std::string rate = ns ? std::string() : RateOfUnit(unit == "FPS" ? "fps" : std::string(unit));
   if (!ns && rate.empty()) return;
   fractions_ += value != std::floor(value);
+  const double taken = ns ? value * *ns : value;
+  if (TakeCounted(std::string(name), rate, taken)) return;
   std::string key = std::string(name) + "\n" + rate;
   auto at = figures_.find(key);
   if (at == figures_.end()) {
@@ -220,12 +268,18 @@ void PrintedFiguresReader::Take(std::string_view name, double value, std::string
     at->second.values.name = name;
     at->second.values.unit = rate;
   }
-  ProgramFigure& figure = at->second.values;
-  const double taken = ns ? value * *ns : value;
-  figure.least = figure.count == 0 ? taken : std::min(figure.least, taken);
-  figure.most = std::max(figure.most, taken);
-  figure.sum += taken;
-  ++figure.count;
+  AddTo(at->second.values, taken);
+}
+
+// What is printed by name, and once for what rounds of one name count.
+std::map<std::string, PrintedFiguresReader::Figure, std::less<>> PrintedFiguresReader::Figures() const {
+  auto figures = figures_;
+  for (const auto& [key, counter] : counters_) {
+    if (counter.broken || counter.reached < kLeastOfCounter) continue;
+    std::erase_if(figures, [&](const auto& item) { return counter.names.contains(item.first); });
+    figures[key] = counter.figure;
+  }
+  return figures;
 }
 
 // "bs=16  mean=627.5ms  tokens/s=815.9", "prosa_decode c=4 ttft=0.475s decode=18.354 tok/s".
@@ -283,7 +337,8 @@ void PrintedFiguresReader::AddTo(ProgramOutput& output) const {
   if (!IsOutput()) return;
   output.on_host = names_host_ && !names_gpu_;
   std::vector<const Figure*> ordered;
-  for (const auto& [key, figure] : figures_) ordered.push_back(&figure);
+  const auto figures = Figures();
+  for (const auto& [key, figure] : figures) ordered.push_back(&figure);
   if (keeps_parts_) {
     int64_t most = 0;
     for (const Figure* figure : ordered) most = std::max(most, figure->values.count);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,12 +39,24 @@ class PrintedFiguresReader {
     std::map<int64_t, double> rates;
   };
 
+  // Of names that are alike but for a number.
+  struct Counter {
+    Figure figure;
+    std::set<std::string, std::less<>> names;  // the first of them
+    int64_t last = 0, reached = 0;
+    bool broken = false;  // whether their numbers do not follow one another
+  };
+
+  static void AddTo(ProgramFigure& figure, double taken);
+  bool TakeCounted(const std::string& name, const std::string& rate, double taken);
+  std::map<std::string, Figure, std::less<>> Figures() const;
   bool TakeParts(std::string_view line);
   void Take(std::string_view name, double value, std::string_view unit);
   void TakeAtOnce(const std::string& line);
   bool IsOutput() const;
 
   std::map<std::string, Figure, std::less<>> figures_;
+  std::map<std::string, Counter, std::less<>> counters_;
   std::map<std::string, Scaling, std::less<>> scalings_;
   LearningSigns signs_;
   int64_t lines_ = 0, of_text_ = 0, with_figures_ = 0, fractions_ = 0, headings_ = 0, marks_ = 0;
