@@ -46,6 +46,20 @@ TEST(ResultTables, ColumnsOfWaysToDoTheSame) {
   EXPECT_THAT(output.results->rows[1].values, ElementsAre("1", "GPU Par (s)"));
 }
 
+TEST(ResultTables, AReferenceIsNoneOfWhatIsTried) {
+  std::string text =
+      "| Length | Tile | Fwd PT (ms) | Fwd TR (ms) | Fwd Speedup | E2E PT (ms) | E2E TR (ms) | E2E Speedup "
+      "|\n"
+      "|---|---|---|---|---|---|---|---|\n";
+  for (int length = 1; length < 5; ++length)
+    for (int tile = 16; tile <= 64; tile *= 2)
+      text += fmt::format("| {0} | {1} | 0.{0} | 0.{2} | 0.5x | 1.{0} | 1.{2} | 0.8x |\n", length, tile,
+                          10 * length + tile);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "E2E TR (ms)");
+}
+
 TEST(ResultTables, TitlesOfTablesAreASetting) {
   std::string text;
   for (const char* way : {"peer", "staged"})

@@ -71,6 +71,53 @@ bool IsLabel(const ResultColumn& column) {
          std::set(column.cells.begin(), column.cells.end()).size() == column.cells.size();
 }
 
+// Whether the time is the same whatever this setting is, where all else is alike, and another one is not:
+// that of a reference, printed beside each.
+bool IsSameWithAny(const ResultColumn& time, const ResultColumn& other, const ResultColumn& setting,
+                   const std::vector<ResultColumn*>& settings) {
+  constexpr size_t kLeastGroups = 3;
+  struct Group {
+    std::set<std::string> values;
+    std::set<double> times, others;
+  };
+  std::map<std::vector<std::string>, Group> groups;
+  for (size_t row = 0; row < time.cells.size(); ++row) {
+    std::vector<std::string> key;
+    for (const ResultColumn* column : settings)
+      if (column != &setting) key.push_back(column->cells[row]);
+    Group& group = groups[key];
+    group.values.insert(setting.cells[row]);
+    group.times.insert(time.numbers[row]);
+    group.others.insert(other.numbers[row]);
+  }
+  size_t counted = 0, differ = 0;
+  for (const auto& [key, group] : groups) {
+    if (group.values.size() < 2) continue;
+    if (group.times.size() > 1) return false;
+    ++counted;
+    differ += group.others.size() > 1;
+  }
+  return counted >= kLeastGroups && 2 * differ > counted;
+}
+
+// Leaves out times that are none of what the rows try: those that do not vary with a setting with which
+// others do, and the first of two that a speed-up follows, "A PT | A TR | A Speedup".
+void LeaveOutReferences(const std::vector<ResultColumn>& columns, const std::vector<ResultColumn*>& settings,
+                        std::vector<const ResultColumn*>& times) {
+  static const RE2 speedup(R"((?i)speed-?[ _]?up)");
+  std::set<const ResultColumn*> references;
+  for (const ResultColumn* time : times)
+    for (const ResultColumn* other : times)
+      for (const ResultColumn* setting : settings)
+        if (other != time && IsSameWithAny(*time, *other, *setting, settings)) references.insert(time);
+  for (size_t i = 2; i < columns.size(); ++i)
+    if (RE2::PartialMatch(columns[i].name, speedup) && columns[i - 1].role == Role::kTime &&
+        columns[i - 2].role == Role::kTime)
+      references.insert(&columns[i - 2]);
+  if (references.size() < times.size())
+    std::erase_if(times, [&](const ResultColumn* time) { return references.contains(time); });
+}
+
 // The whole before a part of it, and of these the mean.
 const ResultColumn* BestOf(const std::vector<const ResultColumn*>& columns) {
   static const RE2 whole("(?i)total|e2e|end.to.end|wall|overall|real|output"), mean("(?i)mean|avg|average");
@@ -211,6 +258,7 @@ std::optional<ResultTable> ResultsOf(const RawResults& raw) {
   if (measures.empty()) return std::nullopt;
   const bool ways = measures.size() > 1 &&
                     std::ranges::all_of(measures, [](const ResultColumn* c) { return IsWay(c->name); });
+  if (!ways && !table.rate) LeaveOutReferences(columns, settings, measures);
   if (!ways) measures = {BestOf(measures)};
   std::vector<size_t> kept;
   for (size_t row = 0; row < raw.rows.size(); ++row) {
