@@ -32,6 +32,21 @@ TEST(EpochBars, BarsBehindALineThatNamesTheEpoch) {
   EXPECT_DOUBLE_EQ(SecondsOfBars(log.iterations[9]), 1.0);
 }
 
+// A bar that gets faster than a step in a second changes its unit, and is of the same loop.
+TEST(EpochBars, EpochsShorterThanTheClockTellsByTheirRate) {
+  std::string text;
+  for (int epoch = 0; epoch < 40; ++epoch)
+    text +=
+        fmt::format("Epoch {}\n  0%|    | 0/6 [00:00<?, ?it/s]\n", epoch) +
+        (epoch < 20 ? "100%|####| 6/6 [00:17<00:00,  2.77s/it]\n100%|####| 6/6 [00:17<00:00,  2.90s/it]\n"
+                    : "100%|####| 6/6 [00:02<00:00,  2.60it/s]\n100%|####| 6/6 [00:02<00:00,  2.50it/s]\n") +
+        "Loss:  157.06\nEvaluating...\n";
+  const TrainingLog log = LogOfBars(text);
+  ASSERT_EQ(log.iterations.size(), 40u);
+  EXPECT_NEAR(SecondsOfBars(log.iterations[10]), 2.83, 0.01);
+  EXPECT_NEAR(SecondsOfBars(log.iterations[30]), 0.4, 0.001);
+}
+
 // Of an epoch the first is the training's, whatever the others count.
 TEST(EpochBars, BarsOfAnEpochBehindItsFirstAreNotTheTrainings) {
   const auto bar = [](const std::string& title, int total, int seconds) {

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,6 +19,8 @@ namespace {
 constexpr int64_t kSecondsOfRow = 20;
 // An epoch has no second rounded time: its bar begins with 0.
 constexpr int64_t kSecondsOfEpoch = 10;
+// Of an epoch by its bar's rate: what it takes at least, and how far from the clock's whole seconds.
+constexpr double kLeastSecondsByRate = 0.5, kOffTheClock = 1.5;
 // Rows below which another reader knows more.
 constexpr size_t kLeastRowsOfBars = 3;
 constexpr size_t kLongestHeadingOfBars = 64;
@@ -54,19 +57,22 @@ void EpochBarsReader::Line(std::string_view line) {
   const bool named = line.find("poch") != std::string_view::npos;
   if (!named && !heading_) return;
   static const RE2 bar(
-      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/\w][^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))"),
+      R"((?i)\bepoch:? *[\[(]?(\d+)(?: */ *\d+)?[\])]?[^|%/\w][^|%/]{0,24}?\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *(\d+\.?\d*)?[^\],]*?(it/s|s/it))"),
       other("(?i)\\b(?:val|valid\\w*|eval\\w*|test\\w*)\\b"),
       untitled(
-          R"((?:^|\])()\s*\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *[^\],]*(?:it/s|s/it))");
+          R"((?:^|\])()\s*\d+%\|[^|]*\| *(\d{1,12})/(\d{1,12}) \[(?:(\d{1,6}):)?(\d{1,6}):(\d{2})<[^,\]]*, *(\d+\.?\d*)?[^\],]*?(it/s|s/it))");
   re2::StringPiece rest = line, before = line;
   int64_t epoch = 0, done = 0, total = 0, minutes = 0, seconds = 0;
-  std::string title, hours;
-  while (
-      RE2::FindAndConsume(&rest, named ? bar : untitled, &title, &done, &total, &hours, &minutes, &seconds)) {
+  std::string title, hours, rate, unit;
+  while (RE2::FindAndConsume(&rest, named ? bar : untitled, &title, &done, &total, &hours, &minutes, &seconds,
+                             &rate, &unit)) {
     epoch = named ? Integer(title).value_or(0) : *heading_;
     const std::string_view head = std::string_view(std::exchange(before, rest));
     if (RE2::PartialMatch(head.substr(0, head.find("%|")), other) || done > total) continue;
-    Take({epoch, done, total, Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds}, named);
+    const double printed = Number(rate).value_or(0);
+    Take({epoch, done, total, Integer(hours).value_or(0) * 3600 + minutes * 60 + seconds,
+          unit == "s/it" || printed <= 0 ? printed : 1 / printed},
+         named);
   }
 }
 
@@ -81,7 +87,7 @@ void EpochBarsReader::Take(const Bar& bar, bool named) {
     heads_ = false;
     if (trains_) {
       const bool again = epoch_ && bar.epoch <= *epoch_;
-      if (epoch_) Add(last_done_, last_seconds_);
+      if (epoch_) Add(last_done_, last_seconds_, last_each_s_);
       before_ = again ? 0 : before_ + (epoch_ ? total_ : 0);
       epoch_ = bar.epoch;
       total_ = bar.total;
@@ -91,13 +97,21 @@ void EpochBarsReader::Take(const Bar& bar, bool named) {
   if (!trains_) return;
   last_done_ = bar.done;
   last_seconds_ = bar.seconds;
+  last_each_s_ = bar.each_s;
   if (bar.seconds - seconds_ >= kSecondsOfRow) Add(bar.done, bar.seconds);
 }
 
-void EpochBarsReader::Add(int64_t done, int64_t seconds) {
+// Of an epoch shorter than its whole seconds tell, the rate of the bar as it closes, which is of all of its
+// steps where that agrees with the clock.
+void EpochBarsReader::Add(int64_t done, int64_t seconds, double each_s) {
   // The first step waits for the loader: it begins the first row.
   const bool whole = done_ == 0 && done == total_;
-  if (done <= done_ || seconds - seconds_ < (whole ? kSecondsOfEpoch : kSecondsOfRow)) return;
+  if (done <= done_) return;
+  const double by_rate = each_s * static_cast<double>(done);
+  const bool by_clock = seconds - seconds_ >= (whole ? kSecondsOfEpoch : kSecondsOfRow);
+  if (!by_clock && !(whole && by_rate >= kLeastSecondsByRate &&
+                     std::abs(by_rate - static_cast<double>(seconds)) <= kOffTheClock))
+    return;
   TrainingIteration row;
   row.iteration = before_ + done;
   if (!log_.iterations.empty()) {
@@ -105,7 +119,9 @@ void EpochBarsReader::Add(int64_t done, int64_t seconds) {
     row.attempt = last.attempt + (row.iteration <= last.iteration);
   }
   row.covers = done - done_;
-  row.elapsed_ns = static_cast<double>(seconds - seconds_) * kNsPerSecond / static_cast<double>(done - done_);
+  row.elapsed_ns =
+      by_clock ? static_cast<double>(seconds - seconds_) * kNsPerSecond / static_cast<double>(done - done_)
+               : each_s * kNsPerSecond;
   log_.iterations.push_back(row);
   done_ = done;
   seconds_ = seconds;
@@ -131,7 +147,7 @@ TrainingLog EpochBarsReader::FinishLightning() const {
 
 TrainingLog EpochBarsReader::Finish() {
   evaluations_.LeaveOutTest(log_);
-  if (epoch_) Add(last_done_, last_seconds_);
+  if (epoch_) Add(last_done_, last_seconds_, last_each_s_);
   if (log_.iterations.size() < kLeastRowsOfBars) return FinishLightning();
   log_.program = kBars;
   return std::move(log_);

@@ -25,13 +25,14 @@ class EpochBarsReader {
   // One state of a bar.
   struct Bar {
     int64_t epoch = 0, done = 0, total = 0, seconds = 0;
+    double each_s = 0;  // by its rate, in seconds; 0 where it tells none
   };
 
   void Heading(std::string_view line);
   void LightningEpoch(std::string_view line);
   TrainingLog FinishLightning() const;
   void Take(const Bar& bar, bool named);
-  void Add(int64_t done, int64_t seconds);
+  void Add(int64_t done, int64_t seconds, double each_s = 0);
 
   // "Epoch 14, global step 5280": steps until the epoch's end.
   struct Epoch {
@@ -49,6 +50,7 @@ class EpochBarsReader {
   int64_t total_ = 0, before_ = 0;            // steps of the epoch, and of those before
   int64_t done_ = 0, seconds_ = 0;            // of the last row
   int64_t last_done_ = 0, last_seconds_ = 0;  // of the last bar
+  double last_each_s_ = 0;
 };
 
 }  // namespace dladvisor::training_log
