@@ -73,6 +73,29 @@ TEST(ProgramTime, TwoHandlersOfOneLoggerGoNoStepBack) {
   EXPECT_DOUBLE_EQ(*output.duration_ns, 39 * 60e9);
 }
 
+TEST(ProgramTime, LinesOfOneTimeAreOfABatch) {
+  std::string text;
+  for (int batch = 0; batch < 4; ++batch)
+    for (int answer = 0; answer < 50; ++answer)
+      text +=
+          fmt::format("2026-02-14 16:{0:02}:34,{1} - Prompt {2}\n2026-02-14 16:{0:02}:34,{1} - Tokens: 124\n",
+                      3 * batch, 201 + answer / 30, answer);
+  const ProgramOutput output = OutputOf(text);
+  ASSERT_FALSE(output.parts.empty());
+  EXPECT_EQ(output.parts[0].name, "Tokens: #");
+  EXPECT_EQ(output.parts[0].batches, 4);
+  std::string one_by_one;
+  for (int item = 0; item < 200; ++item)
+    one_by_one += fmt::format("2026-02-14 {} - Item {} of the list\n", Clock(item / 2), item);
+  EXPECT_FALSE(OutputOf(one_by_one).parts[0].batches) << "two within a second, by whole seconds";
+}
+
+TEST(ProgramTime, SamplesInColumnsAreNoPiecesOfWork) {
+  std::string text;
+  for (int i = 0; i < 200; ++i) text += fmt::format("2026-02-14 {},card0,,{},65536,85.0\n", Clock(10 * i), i);
+  EXPECT_THAT(RefusalOf(kSign + text), HasSubstr("not a profile"));
+}
+
 TEST(ProgramTime, ALineOfEachRoundOfALoopWhoseOthersDiffer) {
   std::string text;
   for (int i = 0; i < 40; ++i) {

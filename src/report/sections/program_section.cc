@@ -45,15 +45,24 @@ std::string BarsText(const ProgramCells& cells) {
 
 std::string LinesText(const ProgramCells& cells) {
   const bool one = cells.Number("count") == 1;
-  std::string text = fmt::format(
-      "{} of {} pass after {}{}", cells.Has("share") ? cells.Text("share", Unit::kRatio) : cells.Time("ns"),
-      cells.Has("duration_ns") ? "its " + cells.Time("duration_ns") : "its time",
-      one ? "the line" : fmt::format("{} lines", cells.Count("count")), cells.Quoted());
+  const auto each = [&](const char* counted) {
+    return fmt::format(", {} each",
+                       FormatValue(cells.Number("ns") / cells.Number(counted), Unit::kNanoseconds));
+  };
+  const std::string lines = one ? "the line" : fmt::format("{} lines", cells.Count("count"));
+  const std::string passed =
+      fmt::format("{} of {} pass", cells.Has("share") ? cells.Text("share", Unit::kRatio) : cells.Time("ns"),
+                  cells.Has("duration_ns") ? "its " + cells.Time("duration_ns") : "its time");
+  if (cells.Number("batches") == 1)
+    return fmt::format("{} after {}{}, which come at once", passed, lines, cells.Quoted());
+  if (cells.Has("batches"))
+    return fmt::format("{} between {}{}, which come in {} batches{}", passed, lines, cells.Quoted(),
+                       cells.Count("batches"), each("batches"));
+  std::string text = fmt::format("{} after {}{}", passed, lines, cells.Quoted());
   if (cells.Has("each_ns"))
     text += fmt::format(", {} for each that these count", cells.Time("each_ns"));
   else if (!one && cells.Number("count") > 0)
-    text +=
-        fmt::format(", {} each", FormatValue(cells.Number("ns") / cells.Number("count"), Unit::kNanoseconds));
+    text += each("count");
   return text;
 }
 

@@ -40,6 +40,13 @@ constexpr int64_t kLeastOfPause = 10;
 constexpr int64_t kNsOfSecond = 1'000'000'000;
 // Lines of kinds that came before, behind what was thrown.
 constexpr int64_t kLeastKnown = 3;
+// What is apart by less is of one time, by dates that tell of parts of a second.
+constexpr int64_t kMomentNs = 20'000'000;
+// Of lines that are alike, from which on they come in batches, and so many times what is of one time passes
+// between these.
+constexpr int64_t kLeastOfBatch = 4, kApartOfBatches = 10;
+// Of the cells of a row.
+constexpr int kLeastCells = 4;
 // Fewer lines that are alike are no loop.
 constexpr int64_t kLeastRounds = 20;
 
@@ -82,6 +89,18 @@ std::string KindName(std::string words) {
   static const RE2 this_machine(R"(//(?:127\.0\.0\.1|0\.0\.0\.0|\[::1\]))");
   RE2::GlobalReplace(&words, this_machine, "//localhost");
   return CutTo(WithoutNumbers(std::move(words)), kLongestKind);
+}
+
+// "card0,,0,65536,85.0,92": most of its cells are numbers.
+bool IsRowOfNumbers(std::string_view words) {
+  static const RE2 number(R"([ \t]*(?:[-+]?\d[\d.e+-]*[ \t]*%?)?[ \t]*)");
+  int cells = 0, numbers = 0;
+  for (size_t end = 0; end != std::string_view::npos; ++cells) {
+    end = words.find_first_of(",;\t");
+    numbers += RE2::FullMatch(words.substr(0, end), number);
+    words.remove_prefix(end == std::string_view::npos ? words.size() : end + 1);
+  }
+  return cells >= kLeastCells && 2 * numbers > cells;
 }
 
 // A line without a date that says what begins.
@@ -129,9 +148,10 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
   }
   ++stamps_;
   between_hours_ = between_hours_ || *now % kHourNs != 0;
+  within_seconds_ = within_seconds_ || *now % kNsOfSecond != 0;
   std::string words = WordsBehindDate(line);
   const bool rule = last_ && IsRule(words) && HasWord(last_->kind);
-  if (!HasWord(words) && !rule) ++wordless_;
+  if ((!HasWord(words) && !rule) || IsRowOfNumbers(words)) ++wordless_;
   if (last_ && *now < last_->ns) ++backward_;
   if (first_kind_.empty()) first_kind_ = KindName(words);
   const bool restarted = last_ && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
@@ -164,7 +184,15 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
   }
   if (Lines* lines = KindOf(kinds_, words)) {
     known_since_ += ++lines->part.count > 1 && !ends;
-    if (lines->part.count == 1) lines->first_ns = *now;
+    if (lines->part.count == 1) lines->first_ns = lines->moment_ns = lines->second_of_ns = *now;
+    if (*now - lines->moment_ns > kMomentNs) {
+      ++lines->moments;
+      lines->moment_ns = *now;
+    }
+    if (*now - lines->second_of_ns >= kNsOfSecond) {
+      ++lines->seconds;
+      lines->second_of_ns = *now;
+    }
     lines->last_ns = *now;
   }
   int64_t done = 0, total = 0;
@@ -187,8 +215,13 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
   return known_since_ >= kLeastKnown;
 }
 
-ProgramPart DatedLinesReader::PartOf(const Lines& lines) {
+ProgramPart DatedLinesReader::PartOf(const Lines& lines) const {
   ProgramPart part = lines.part;
+  const int64_t batches = within_seconds_ ? lines.moments : lines.seconds;
+  const int64_t apart_ns = kApartOfBatches * (within_seconds_ ? kMomentNs : kNsOfSecond);
+  if (part.count >= kLeastOfBatch * batches && lines.first_ns != 0 &&
+      part.ns >= static_cast<double>(batches * apart_ns))
+    part.batches = batches;
   part.name = part.count == 1 ? CutTo(lines.first, kLongestKind) : KindName(lines.first);
   // "disk 400/1000 GB used" and what several ranks count rises otherwise.
   if (lines.items > 0 && !lines.falls &&

@@ -30,11 +30,13 @@ class DatedLinesReader {
     int64_t counted_ns = 0;                  // when
     int64_t items = 0;                       // from one such line to the next
     double items_ns = 0;
-    int64_t counts = 0;                 // such lines behind the first
-    bool falls = false;                 // what they count
-    double second_ns = 0;               // the longest but one
-    int64_t first_ns = 0, last_ns = 0;  // dates of the first and the last
-    double undated_ns = 0;              // that passes while lines without a date tell what is done
+    int64_t counts = 0;                       // such lines behind the first
+    bool falls = false;                       // what they count
+    double second_ns = 0;                     // the longest but one
+    int64_t first_ns = 0, last_ns = 0;        // dates of the first and the last
+    int64_t moments = 1, seconds = 1;         // their dates that lie apart, by a moment and by a second
+    int64_t moment_ns = 0, second_of_ns = 0;  // when the last of these began
+    double undated_ns = 0;                    // that passes while lines without a date tell what is done
   };
   struct Stamp {
     int64_t ns = 0, number = 0;
@@ -43,7 +45,7 @@ class DatedLinesReader {
 
   using Kinds = std::map<std::string, Lines, std::less<>>;
   static Lines* KindOf(Kinds& kinds, const std::string& words);
-  static ProgramPart PartOf(const Lines& lines);
+  ProgramPart PartOf(const Lines& lines) const;
   static double PauseIn(const Lines& lines);
   void AddRounds(ProgramOutput& output) const;
 
@@ -57,7 +59,8 @@ class DatedLinesReader {
   int64_t undated_ = 0;                               // lines since the last with a date
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
   double passed_ns_ = 0, restarts_ns_ = 0;
-  bool between_hours_ = false;  // that a date is not at a full hour
+  bool between_hours_ = false;   // that a date is not at a full hour
+  bool within_seconds_ = false;  // that a date is not at a full second
 };
 
 }  // namespace dladvisor::training_log
