@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "src/importers/benchmark_log/bandwidth_lines.h"
+#include "src/importers/benchmark_log/engine_json.h"
 #include "src/importers/benchmark_log/generation_lines.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
@@ -93,6 +95,22 @@ bool IsOfRequests(std::string_view head) {
           head.find(kRate) != std::string_view::npos && head.find(kTrace) == std::string_view::npos);
 }
 
+bool IsOfMachine(std::string_view head) {
+  return benchmark_log::LooksLikeBandwidthJson(head) || benchmark_log::LooksLikeEngineJson(head);
+}
+
+// Of bandwidths, or of an engine.
+Trace ReadMachine(ByteSource& source) {
+  const std::string text = WholeText(source);
+  auto output = benchmark_log::LooksLikeEngineJson(text) ? benchmark_log::EngineOfJson(text)
+                                                         : benchmark_log::BandwidthsOfJson(text);
+  if (!output)
+    throw WrongKind(source.name(), "the result of trtexec or nvbandwidth that is cut or has no measurement",
+                    "copy it again, or run the tool again to its end");
+  const size_t results = output->engines.size() + output->figures.size();
+  return TraceOf(source.name(), *std::move(output), results);
+}
+
 // Nothing where the document holds no table of results.
 std::optional<Trace> ReadResults(Input& input) {
   // A document that another importer reads where this does not must be there to be read again.
@@ -119,12 +137,14 @@ constinit const Importer kBenchmarkLogImporter = {
     .fits =
         [](const Input& input) {
           const std::string_view head = input.head();
-          return IsOfGenerations(head) || IsOfRequests(head) || benchmark_log::LooksLikeResultJson(head)
+          return IsOfGenerations(head) || IsOfRequests(head) || IsOfMachine(head) ||
+                         benchmark_log::LooksLikeResultJson(head)
                      ? Importer::Fit::kYes
                      : Importer::Fit::kNo;
         },
     .read = [](Input& input) -> std::optional<Trace> {
       if (IsOfGenerations(input.head())) return ReadGenerations(input.bytes());
+      if (IsOfMachine(input.head())) return ReadMachine(input.bytes());
       return IsOfRequests(input.head()) ? ReadBenchmarks(input.bytes()) : ReadResults(input);
     },
 };

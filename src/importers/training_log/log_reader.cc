@@ -104,7 +104,8 @@ void LogReader::Line(std::string_view line) {
   transfers_.Line(line);
   printed_transfers_.Line(line);
   if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
-      loads_.Line(line) || functions_.Line(line) || engine_runs_.Line(line) || http_loads_.Line(line))
+      loads_.Line(line) || functions_.Line(line) || engine_runs_.Line(line) || http_loads_.Line(line) ||
+      bandwidths_.Line(line))
     return;
   queue_.Line(line);
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
@@ -320,6 +321,7 @@ ProgramOutput LogReader::Program() const {
                      : printed                                                  ? "a benchmark of collectives"
                      : output.transfers[0].gpu.find("AMD") != std::string::npos ? "rccl-tests"
                                                                                 : "nccl-tests";
+  if (!document_) bandwidths_.AddTo(output);
   // What passes behind the error is nobody's work.
   if (!output.error.empty())
     std::erase_if(output.parts,

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "src/importers/benchmark_log/bandwidth_lines.h"
 #include "src/importers/benchmark_log/engine_lines.h"
 #include "src/importers/benchmark_log/engine_run_lines.h"
 #include "src/importers/benchmark_log/generation_lines.h"
@@ -157,6 +158,7 @@ class LogReader {
   benchmark_log::LoadLinesReader loads_;
   benchmark_log::EngineRunLinesReader engine_runs_;
   benchmark_log::HttpLoadLinesReader http_loads_;
+  benchmark_log::BandwidthLinesReader bandwidths_;
   benchmark_log::ResultTableReader results_;
   RunEndReader end_;
   ProgramTimeReader program_;
