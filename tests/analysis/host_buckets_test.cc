@@ -7,10 +7,10 @@ namespace dladvisor {
 namespace {
 
 TEST(HostBuckets, RangesThatLoadData) {
-  for (const char* name :
-       {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "data_loader",
-        "[pl][profile]run_training_epoch train_dataloader_next", "get_batch", "getBatch", "_next_data",
-        "data_iterator", "Iterator::Prefetch::Map", "IteratorGetNext", "EagerLocalExecute: IteratorGetNext", "enumerate(train_loader)"})
+  for (const char* name : {"enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "data_loader",
+                           "[pl][profile]run_training_epoch train_dataloader_next", "get_batch", "getBatch",
+                           "_next_data", "data_iterator", "Iterator::Prefetch::Map", "IteratorGetNext",
+                           "EagerLocalExecute: IteratorGetNext", "enumerate(train_loader)"})
     EXPECT_EQ(BucketOfRange(name), Bucket::kInput) << name;
   for (const char* name : {"forward", "loader", "batch_norm", "", "data parallel", "load_state_dict"})
     EXPECT_EQ(BucketOfRange(name), Bucket::kHost) << name;

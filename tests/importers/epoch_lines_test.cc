@@ -21,9 +21,8 @@ using test::ReadTrainingLog;
 using testing::HasSubstr;
 using testing::Not;
 
-TrainingLog LogOf(const std::string& text) { return test::ReadLog(text).training_log; }
-
-double Seconds(const TrainingIteration& row) { return row.elapsed_ns.value_or(0) / 1e9; }
+using test::LogOf;
+using test::Seconds;
 
 // Those of batches have no times, and what a line of an epoch says of its validation is none of its own.
 TEST(EpochLines, WithTheirTimes) {

@@ -12,7 +12,9 @@
 namespace dladvisor {
 namespace {
 using test::ExpectSeconds;
+using test::LogOf;
 using test::ReadTrainingLog;
+using test::Seconds;
 
 // "800/800 [====] - 3s 4ms/step - loss: 0.5" for each epoch of a fold.
 std::string KerasFold(int samples, int epochs, const char* unit) {

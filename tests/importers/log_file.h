@@ -65,6 +65,11 @@ inline std::string StepsOf(int from, int to) {
                  [](int step) { return fmt::format("step {} loss 2.5, 250 ms/step, lr 0.1", step); });
 }
 
+inline TrainingLog LogOf(const std::string& text) { return ReadLog(text).training_log; }
+
+// How long it takes; 0 where that is not known.
+inline double Seconds(const TrainingIteration& row) { return row.elapsed_ns.value_or(0) / 1e9; }
+
 inline void ExpectSeconds(const TrainingLog& log, size_t row, double seconds) {
   ASSERT_GT(log.iterations.size(), row);
   ASSERT_TRUE(log.iterations[row].elapsed_ns);

@@ -14,7 +14,7 @@
 namespace dladvisor {
 namespace {
 
-TrainingLog LogOf(const std::string& text) { return test::ReadLog(text).training_log; }
+using test::LogOf;
 
 // 60 lines, in each of which `form` has the step's number.
 std::string SixtyLines(const char* form) {
@@ -225,8 +225,8 @@ TEST(WrittenLines, EpochsThatMlperfAnnouncesTogetherShareTheTimeUntilTheNextEven
   std::string text;
   for (int block = 0; block < 3; ++block) {
     for (int epoch = 0; epoch < 4; ++epoch)
-      text += fmt::format(":::MLPv0.5.0 resnet {}.00{} (run.py:40) train_epoch: {}\n", 1541639000 + 100 * block,
-                          epoch, 4 * block + epoch);
+      text += fmt::format(":::MLPv0.5.0 resnet {}.00{} (run.py:40) train_epoch: {}\n",
+                          1541639000 + 100 * block, epoch, 4 * block + epoch);
     text += fmt::format(
         ":::MLPv0.5.0 resnet {}.003 (run.py:50) eval_start\n:::MLPv0.5.0 resnet {}.5 (run.py:60) eval_stop\n",
         1541639080 + 100 * block, 1541639090 + 100 * block);
