@@ -43,7 +43,8 @@ TEST(PartPurpose, IsToldByTheNameOfAPart) {
 TEST(PartPurpose, IsUnknownOfWhatTheModelDoes) {
   for (const char* name :
        {"forward", "backward", "Inference", "decode", "prefill", "transformer", "prompt eval duration",
-        "eval duration", "attention", "loss", "training", "database query", "payload", "kernel", "iteration"})
+        "eval duration", "attention", "loss", "training", "database query", "payload", "kernel", "iteration",
+        "compile_dataset", "warmup_epochs"})
     EXPECT_EQ(PartPurpose(name), "") << name;
 }
 

@@ -52,6 +52,16 @@ TEST(ProgramLog, StatisticsAreNoParts) {
   EXPECT_EQ(row.slowest_time, "softmax") << "which holds max";
 }
 
+// Names of a program's own may hold such words and be parts.
+TEST(ProgramLog, NamesThatMayBeStatisticsCountInWhatTheOthersAreSharesOf) {
+  EXPECT_FALSE(RowOf({{"max_flow", "", 1, 1200e9}, {"graph_load", "", 1, 121e9}, {"paths", "", 1, 100e9}})
+                   .slowest_time);
+  const ProgramLogRow row =
+      RowOf({{"init_weights", "", 1, 800e9}, {"first_epoch", "", 1, 400e9}, {"evaluate", "", 1, 400e9}});
+  EXPECT_EQ(row.slowest_time, "init_weights");
+  EXPECT_DOUBLE_EQ(*row.slowest_share, 0.5);
+}
+
 TEST(ProgramLog, SharesAreOfATotalThatIsPrinted) {
   EXPECT_FALSE(RowOf({{"Total inference time cost", "", 1, 9.8e9},
                       {"Session creation", "", 1, 0.4e9},

@@ -59,6 +59,17 @@ TEST(SmiCsv, ColumnsOfAServer) {
   EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 3u);
 }
 
+// A counter stands where the server's life before left it, and a column that says so is in percent.
+TEST(SmiCsv, ColumnsOfAServerAtRest) {
+  std::string text = "timestamp,gpu_util_pct,gpu_mem_used_mb,kv_cache_pct,requests_running,preemptions\n";
+  for (int second = 10; second < 20; ++second)
+    text += fmt::format("2026-05-03T04:57:{},80.0,60340,0.{},2,1840\n", second, second);
+  const Trace trace = test::ReadLog(text);
+  EXPECT_EQ(trace.serving_log.preemptions, 0);
+  ASSERT_EQ(trace.serving_log.samples.size(), 10u);
+  EXPECT_DOUBLE_EQ(*trace.serving_log.samples[9].cache_used, 0.0019);
+}
+
 TEST(SmiCsv, ATableOfABenchmarkIsNone) {
   EXPECT_THAT(test::RefusalOf(
                   "gpu,m,n,k,mean_ms,tflops\nA100,1024,1024,1024,0.12,17.9\nA100,2048,2048,2048,0.5,33\n"),

@@ -44,7 +44,12 @@ TEST(Refusals, SayWhatReportsOfOtherToolsHold) {
   EXPECT_THAT(
       RefusalOf("Job ID: 1234567\nState: COMPLETED (exit code 0)\nCPU Utilized: 1-02:03:04\n"
                 "CPU Efficiency: 8.14% of 13-08:00:00 core-walltime\nJob Wall-clock time: 10:00:00\n"),
-      HasSubstr("(seff): its cores were busy 8.14 % of the time"));
+      HasSubstr("(seff): its cores were busy 8.14 % of the time, and nothing is said of GPUs"));
+  EXPECT_THAT(RefusalOf("Job ID: 12\nState: COMPLETED (exit code 0)\nCPU Efficiency: 94.40% of 1-04:48:00 "
+                        "core-walltime\nGPU Utilization: 12.4%\n"),
+              HasSubstr("its cores were busy 94.4 % of the time, its GPUs 12.4 %"));
+  EXPECT_THAT(RefusalOf("Job ID: 12\nState: RUNNING\nCPU Efficiency: 0.00% of 03:11:00 core-walltime\n"),
+              HasSubstr("a job that still runs (seff), which does not say yet what it uses"));
   std::string metrics = "Machine model: MacBookPro18,3\n";
   for (const char* share : {"  3.00%", " 99.00%"})
     metrics += fmt::format(

@@ -127,6 +127,13 @@ TEST(SummaryTable, NsysStatsWritesOtherFormatsAndDocumentsQuoteThem) {
   EXPECT_EQ(marked[0].rows[0].total_ns, 9000);
 }
 
+TEST(SummaryTable, OfAnotherToolInMarkdownIsNone) {
+  EXPECT_THROW(
+      TablesOf("| Time (%) | Total Time (ns) | Num Calls | Name |\n|--:|--:|--:|:--|\n| 80.0 | 8000000000 | "
+               "100 | pandas.read_csv |\n| 20.0 | 2000000000 | 100 | DataFrame.merge |\n"),
+      Error);
+}
+
 TEST(SummaryTable, BlocksOfADocumentMayBeTablesOfOneProfile) {
   const auto tables = TablesOf("# Notes\n```\n" + std::string(kKernels) + "```\nand calls:\n```bash\n" +
                                "$ nsys stats r.nsys-rep\n" + kCalls + "```\n");

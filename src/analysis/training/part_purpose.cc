@@ -21,6 +21,10 @@ struct PurposeWords {
 constexpr PurposeWords kPurposes[] = {
     // Of llama.cpp and Ollama, reading the prompt and generating.
     {"", "\\bprompt eval|\\beval duration"},
+    // A collection that is compiled, and a phase of the training that is called so.
+    {"",
+     "compil\\w+ (?:the )?(?:data|corpus|report|list|results?|stat)|warm ?up "
+     "(?:epochs?|training|phase|lr|learning)"},
     // Of Ollama, reading the model.
     {"weights", "^ ?load duration"},
     {"compilation",

@@ -86,10 +86,18 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
       statistic(
           R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|last)(?:[^a-z]|$)|(?:^|[^a-z])first(?:$|[^a-z](?:$|[^c]|c[^a]))|^(?:latency|time|frame time)$)");
   std::vector<const ProgramFigure*> times;  // the longest first
-  double whole = 0;
+  double whole = 0, doubtful = 0, longest_doubtful = 0;
   std::map<int64_t, double> wholes;  // by how often they are printed
   for (const ProgramFigure& figure : output.figures) {
-    if (!figure.unit.empty() || RE2::PartialMatch(figure.name, statistic)) continue;
+    if (!figure.unit.empty()) continue;
+    if (RE2::PartialMatch(figure.name, statistic)) {
+      // "max_pool" and "first_stage" may be parts all the same.
+      if (figure.name.find('_') != std::string::npos) {
+        doubtful += figure.sum;
+        longest_doubtful = std::max(longest_doubtful, figure.sum);
+      }
+      continue;
+    }
     if (RE2::PartialMatch(figure.name, total)) {
       if (figure.count == 1) whole = std::max(whole, figure.sum);
       wholes[figure.count] = std::max(wholes[figure.count], figure.sum);
@@ -121,12 +129,12 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
     if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
       times.erase(times.begin());
   }
-  if (times.empty()) return std::nullopt;
+  if (times.empty() || longest_doubtful > times[0]->sum) return std::nullopt;
   // What is printed often is a part of the total that is printed as often.
   if (const auto same = wholes.find(times[0]->count); times[0]->count > 1)
     whole = same != wholes.end() && same->second >= times[0]->sum ? same->second : 0;
   if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
-  const double share = times[0]->sum / std::max(whole, sum_of(0, 0));
+  const double share = times[0]->sum / std::max(whole, sum_of(0, 0) + doubtful);
   if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
   return SlowestTime{times[0]->name, share, sum_of(0, 0), times.size()};
 }

@@ -12,7 +12,8 @@
 namespace dladvisor::nvidia_smi {
 namespace {
 
-// A fraction is at most 1; a percentage of a cache in use is more.
+// A fraction is at most 1; a percentage of a cache in use is more, where its name says nothing (vLLM's own
+// "perc" is a fraction).
 constexpr double kMostOfFraction = 1.5, kPercent = 0.01;
 constexpr double kMostRequests = 1e6;
 
@@ -56,7 +57,10 @@ ServingColumns::ServingColumns(const std::vector<std::string_view>& names) {
     const std::string name = PlainName(names[i]);
     if (RE2::FullMatch(name, running)) running_ = i;
     if (RE2::FullMatch(name, waiting)) waiting_ = i;
-    if (RE2::FullMatch(name, cache)) cache_ = i;
+    if (RE2::FullMatch(name, cache)) {
+      cache_ = i;
+      percent_ = name.ends_with("_pct") || name.ends_with("_percent");
+    }
     if (RE2::FullMatch(name, generated)) generated_ = i;
     if (RE2::FullMatch(name, preemptions)) preemptions_ = i;
   }
@@ -80,8 +84,10 @@ void ServingColumns::Row(const std::vector<std::string_view>& cells, const std::
           (*tokens - *last_tokens_) * 1e9 / static_cast<double>(time->ns - *last_ns_);
     last_ns_ = time->ns;
   }
-  if (preemptions && preemptions > last_preemptions_.value_or(0))
-    log_.preemptions += static_cast<int64_t>(*preemptions - last_preemptions_.value_or(0));
+  // What the server counted before the first row is no matter of these.
+  if (preemptions && last_preemptions_)
+    log_.preemptions += static_cast<int64_t>(
+        *preemptions >= *last_preemptions_ ? *preemptions - *last_preemptions_ : *preemptions);
   if (tokens) last_tokens_ = tokens;
   if (preemptions) last_preemptions_ = preemptions;
   log_.samples.push_back(std::move(sample));

@@ -150,6 +150,10 @@ std::optional<TableHeader> Known(TableHeader header, const std::vector<std::stri
     return header;
   }
   if (!by_time) return std::nullopt;
+  // Any tool's table in Markdown may have names, calls and times.
+  if (header.separator == '|' && !named("instances") &&
+      !(header.Has(Column::kMin) && header.Has(Column::kMax)))
+    return std::nullopt;
   if (!named("total time")) {
     header.tool = Tool::kNvprof;
     header.rows = Rows::kTyped;

@@ -43,11 +43,14 @@ void OtherReportsReader::Line(std::string_view line) {
 // Efficiency: 8.14% of 13-08:00:00 core-walltime".
 void OtherReportsReader::Job(std::string_view line) {
   static const RE2 gpu(R"(^ +\S+ \(GPU \d+\): (\d+(?:\.\d+)?)%)"),
-      seff(R"(^CPU Efficiency: (\d+(?:\.\d+)?)% of )");
+      seff(R"(^CPU Efficiency: (\d+(?:\.\d+)?)% of )"),
+      seff_gpu(R"(^GPU (?:Utilization|Efficiency): +(\d+(?:\.\d+)?)%)");
   if (line.find("GPU utilization per node") != std::string_view::npos) in_gpus_ = true;
   if (line.find("GPU memory usage per node") != std::string_view::npos) in_gpus_ = false;
   double busy = 0;
+  if (line.starts_with("State: RUNNING")) still_runs_ = true;
   if (line.starts_with("CPU Efficiency: ") && RE2::PartialMatch(line, seff, &busy)) cores_busy_ = busy;
+  if (line.starts_with("GPU ") && RE2::PartialMatch(line, seff_gpu, &busy)) job_gpus_busy_ = busy;
   if (!in_gpus_ || line.find("(GPU ") == std::string_view::npos || !RE2::PartialMatch(line, gpu, &busy))
     return;
   least_busy_ = gpus_ == 0 ? busy : std::min(least_busy_, busy);
@@ -69,12 +72,15 @@ Refusal OtherReportsReader::Refuse() const {
             "the time",
             gpus_, least_busy_, most_busy_),
         kLogGpus};
+  if (cores_busy_ && still_runs_)
+    return {"the report of a job that still runs (seff), which does not say yet what it uses", kLogGpus};
   if (cores_busy_)
-    return {fmt::format(
-                "the report of a job that has ended (seff): its cores were busy {:.3g} % of the time, and "
-                "nothing is said of GPUs",
-                *cores_busy_),
-            kLogGpus};
+    return {
+        fmt::format("the report of a job that has ended (seff): its cores were busy {:.3g} % of the time, {}",
+                    *cores_busy_,
+                    job_gpus_busy_ ? fmt::format("its GPUs {:.3g} %", *job_gpus_busy_)
+                                   : "and nothing is said of GPUs"),
+        kLogGpus};
   if (looks_ > 0)
     return {fmt::format("the report of nvidia-smi -q, which describes the GPUs at {}",
                         looks_ == 1 ? "one moment" : fmt::format("{} moments", looks_)),

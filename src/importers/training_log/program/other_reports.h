@@ -27,7 +27,8 @@ class OtherReportsReader {
   bool in_gpus_ = false;                   // of jobstats
   int64_t gpus_ = 0;                       // of the job
   double least_busy_ = 0, most_busy_ = 0;  // of these, in percent
-  std::optional<double> cores_busy_;       // in percent
+  std::optional<double> cores_busy_, job_gpus_busy_;
+  bool still_runs_ = false;                // in percent
   int64_t looks_ = 0;                      // of nvidia-smi -q
   int64_t samples_ = 0, residencies_ = 0;  // of powermetrics, and of these with the GPU's
   double active_ = 0, most_active_ = 0;    // of the GPU, in percent: their sum, and the most
