@@ -9,6 +9,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "src/importers/benchmark_log/csv_cells.h"
+
 namespace dladvisor::benchmark_log {
 namespace {
 
@@ -42,20 +44,6 @@ int64_t CountOf(const std::string& digits) {
 
 bool Has(std::string_view line, std::string_view words) { return line.find(words) != line.npos; }
 
-std::vector<std::string> CellsOfReport(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.emplace_back();
-    else if (c != '\r')
-      cells.back() += c;
-  }
-  return cells;
-}
-
 }  // namespace
 
 void HttpLoadLinesReader::Begin(Tool tool) {
@@ -82,7 +70,7 @@ bool HttpLoadLinesReader::Line(std::string_view line) {
     Begin(Tool::kK6);
   else if (line.starts_with("Type,Name,Request Count,Failure Count,")) {
     Begin(Tool::kLocust);
-    columns_ = CellsOfReport(line);
+    columns_ = CsvCells(line);
     return true;
   } else if (RE2::PartialMatch(line, vegeta))
     Begin(Tool::kVegeta);
@@ -221,7 +209,7 @@ bool HttpLoadLinesReader::OfK6(std::string_view line) {
 }
 
 bool HttpLoadLinesReader::OfLocust(std::string_view line) {
-  const std::vector<std::string> cells = CellsOfReport(line);
+  const std::vector<std::string> cells = CsvCells(line);
   if (cells.size() != columns_.size()) return false;
   if (cells[1] != "Aggregated") return true;
   RequestBenchmark& report = reports_.back();
@@ -254,7 +242,7 @@ bool HttpLoadLinesReader::OfVegeta(std::string_view line) {
   } else if (RE2::FullMatch(line, duration, &first)) {
     report.duration_ns = NsOfDuration(first);
   } else if (RE2::FullMatch(line, latencies, &first)) {
-    std::vector<std::string> parts = CellsOfReport(first);
+    std::vector<std::string> parts = CsvCells(first);
     for (std::string& part : parts) std::erase(part, ' ');
     const size_t at = Has(line, "[min,") ? 1 : 0;
     if (parts.size() < 5 + at) return true;

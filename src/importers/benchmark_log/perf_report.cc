@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/trim.h"
+#include "src/importers/benchmark_log/csv_cells.h"
 #include "src/importers/bytes/plain_json.h"
 
 namespace dladvisor::benchmark_log {
@@ -58,21 +59,6 @@ std::vector<std::string> CellsBetweenBars(std::string_view line) {
       continue;
     }
     cell += line[i++];
-  }
-  return cells;
-}
-
-// Of a row of a CSV file, with commas within quotes.
-std::vector<std::string> CellsBetweenCommas(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"')
-      quoted = !quoted;
-    else if (c == ',' && !quoted)
-      cells.emplace_back();
-    else if (c != '\r')
-      cells.back() += c;
   }
   return cells;
 }
@@ -144,7 +130,7 @@ bool PerfReportReader::Line(std::string_view line) {
 
 // "Metric,avg,min,max,p99,p95,...", then "Metric,Value" for what has one value.
 bool PerfReportReader::CsvLine(std::string_view line) {
-  const std::vector<std::string> cells = CellsBetweenCommas(line);
+  const std::vector<std::string> cells = CsvCells(line);
   if (cells[0] == "Metric") {
     const bool statistics =
         std::ranges::find(cells, "avg") != cells.end() && std::ranges::find(cells, "p99") != cells.end();

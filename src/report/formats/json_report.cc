@@ -13,8 +13,8 @@
 #include "src/report/formats/json_values.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/day_saving.h"
+#include "src/report/sections/do_first.h"
 #include "src/report/sections/findings_section.h"
-#include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {

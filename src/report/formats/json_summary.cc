@@ -11,8 +11,8 @@
 #include "src/report/formats/json_values.h"
 #include "src/report/sections/capture_section.h"
 #include "src/report/sections/dashboard.h"
+#include "src/report/sections/do_first.h"
 #include "src/report/sections/finding_groups.h"
-#include "src/report/sections/headline.h"
 
 namespace dladvisor {
 namespace {

@@ -2,8 +2,6 @@
 // What the report says first.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <string>
 
 #include "src/report/model/report_model.h"
@@ -15,8 +13,5 @@ struct HeadlineText {
   std::string action;  // "first, do Z, which saves a – b ms per step (11 – 36 % of the loss)."; or ""
 };
 HeadlineText Headline(const ReportModel& model);
-
-// The finding whose recommendation the headline gives; nothing where there is none to give.
-std::optional<size_t> DoFirst(const ReportModel& model);
 
 }  // namespace dladvisor
