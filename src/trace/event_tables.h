@@ -2,13 +2,16 @@
 // What can be done with any table of events (events.h), by the list of its columns.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <type_traits>
 #include <vector>
 
 #include "src/trace/events.h"
+#include "src/trace/parallel.h"
 #include "src/trace/reorder.h"
 
 namespace dladvisor {
@@ -52,9 +55,16 @@ void Reserve(Table& table, size_t rows) {
 template <class Table>
 void ReorderRows(const std::vector<uint32_t>& order, Table& table) {
   if (order.empty()) return;
-  std::vector<std::byte> scratch;
+  std::vector<std::function<void(std::vector<std::byte>&)>> columns;
   VisitColumns(table, [&](auto& column, const EventColumn&) {
-    if (column.size() > 0) ReorderColumn(order, column, scratch);
+    if (column.size() > 0)
+      columns.emplace_back([&](std::vector<std::byte>& scratch) { ReorderColumn(order, column, scratch); });
+  });
+  // Two buffers serve all columns: what bounds more threads is memory, in both senses.
+  std::atomic<size_t> next = 0;
+  ParallelFor(2, [&](size_t) {
+    std::vector<std::byte> scratch;
+    for (size_t column = next++; column < columns.size(); column = next++) columns[column](scratch);
   });
 }
 

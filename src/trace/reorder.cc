@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <boost/sort/spreadsort/integer_sort.hpp>
 #include <numeric>
+#include <span>
 #include <utility>
+
+#include "src/trace/parallel.h"
 
 namespace dladvisor {
 namespace {
@@ -18,20 +21,42 @@ struct Start {
   uint32_t row;
 };
 
-std::vector<uint32_t> Sorted(const std::vector<Ns>& start) {
-  std::vector<Start> sorted(start.size());
-  for (size_t i = 0; i < start.size(); ++i)
-    sorted[i] = {static_cast<uint64_t>(start[i]) ^ (uint64_t{1} << 63), static_cast<uint32_t>(i)};
+// Rows that are worth a thread of their own.
+constexpr size_t kRowsOfThread = 100'000;
+
+void SortPart(std::span<Start> part) {
   const auto by_time = [](const Start& a, const Start& b) { return a.time < b.time; };
   boost::sort::spreadsort::integer_sort(
-      sorted.begin(), sorted.end(), [](const Start& s, unsigned bits) { return s.time >> bits; }, by_time);
-  for (auto first = sorted.begin(); first != sorted.end();) {
+      part.begin(), part.end(), [](const Start& s, unsigned bits) { return s.time >> bits; }, by_time);
+  for (auto first = part.begin(); first != part.end();) {
     const auto last =
-        std::find_if(first + 1, sorted.end(), [&](const Start& s) { return s.time != first->time; });
+        std::find_if(first + 1, part.end(), [&](const Start& s) { return s.time != first->time; });
     if (last - first > 1)
       std::sort(first, last, [](const Start& a, const Start& b) { return a.row < b.row; });
     first = last;
   }
+}
+
+// On up to `threads` threads: the earlier half on one half of them, the later on the others.
+void SortStarts(std::span<Start> starts, size_t threads) {
+  if (threads < 2 || starts.size() < 2 * kRowsOfThread) return SortPart(starts);
+  // Halves of about the same size by the middle of a sample.
+  std::vector<uint64_t> sample;
+  for (size_t i = 0; i < starts.size(); i += starts.size() / 1000) sample.push_back(starts[i].time);
+  std::ranges::nth_element(sample, sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2));
+  const uint64_t middle = sample[sample.size() / 2];
+  const auto later =
+      std::partition(starts.begin(), starts.end(), [&](const Start& s) { return s.time < middle; });
+  const std::span<Start> halves[] = {{starts.begin(), later}, {later, starts.end()}};
+  if (halves[0].empty()) return SortPart(starts);  // most rows start together
+  ParallelFor(2, [&](size_t half) { SortStarts(halves[half], (threads + 1 - half) / 2); });
+}
+
+std::vector<uint32_t> Sorted(const std::vector<Ns>& start) {
+  std::vector<Start> sorted(start.size());
+  for (size_t i = 0; i < start.size(); ++i)
+    sorted[i] = {static_cast<uint64_t>(start[i]) ^ (uint64_t{1} << 63), static_cast<uint32_t>(i)};
+  SortStarts(sorted, ThreadCount());
   std::vector<uint32_t> order(sorted.size());
   std::transform(sorted.begin(), sorted.end(), order.begin(), [](const Start& s) { return s.row; });
   return order;

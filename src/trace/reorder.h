@@ -61,8 +61,7 @@ inline void ReorderColumn(const std::vector<uint32_t>& order, IntColumn& column,
 }
 
 // Puts row order[i] of every column at i; an empty order changes nothing. One buffer serves all columns:
-// memory that is touched for the first time costs more than
-// what is done in it.
+// memory that is touched for the first time costs more than what is done in it.
 template <typename... Columns>
 void Reorder(const std::vector<uint32_t>& order, Columns&... columns) {
   if (order.empty()) return;

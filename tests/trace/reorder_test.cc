@@ -48,6 +48,14 @@ TEST(Reorder, SortsShuffledRowsOfAnyTimes) {
   }
 }
 
+TEST(Reorder, SortsPartsOnSeveralThreads) {
+  for (const Ns most : {0, 1, 1'000'000'000}) {
+    std::vector<Ns> start = Drawn(500'000, 0, most);
+    start.back() = -1;
+    EXPECT_EQ(OrderByStart(start), Expected(start)) << most;
+  }
+}
+
 TEST(Reorder, RowsThatStartTogetherFollowTheirOwnOrder) {
   const auto longest = [](const std::vector<Ns>& length) {
     return [&length](size_t a, size_t b) { return length[a] > length[b]; };

@@ -5,12 +5,14 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
 #include "src/trace/event_tables.h"
+#include "src/trace/parallel.h"
 
 namespace dladvisor::nsys {
 namespace {
@@ -106,24 +108,26 @@ void Permute(Table& table, size_t first, const std::vector<size_t>& order) {
 
 void OrderRowsThatStartTogether(Trace& trace) {
   const Comparison comparison(trace);
-  std::vector<size_t> order;
+  std::vector<std::function<void()>> tables;  // what orders each: none reads the rows of another
   Trace::ForEachTable([&]<class Table>(Table Trace::*member) {
-    Table& table = trace.*member;
-    if constexpr (!std::is_same_v<Table, Streams>) {
-      const std::vector<Ns>& times = RowTimes(table);
-      for (size_t first = 0, last = 0; first < times.size(); first = last) {
-        last = first + 1;
-        while (last < times.size() && times[last] == times[first]) ++last;
-        if (last == first + 1) continue;
-        order.clear();
-        for (size_t i = first; i < last; ++i) order.push_back(i);
-        const auto before = [&](size_t a, size_t b) { return comparison.Before(table, a, b); };
-        if (std::is_sorted(order.begin(), order.end(), before)) continue;
-        std::stable_sort(order.begin(), order.end(), before);
-        Permute(table, first, order);
-      }
-    }
+    if constexpr (!std::is_same_v<Table, Streams>)
+      tables.emplace_back([&comparison, &table = trace.*member] {
+        std::vector<size_t> order;
+        const std::vector<Ns>& times = RowTimes(table);
+        for (size_t first = 0, last = 0; first < times.size(); first = last) {
+          last = first + 1;
+          while (last < times.size() && times[last] == times[first]) ++last;
+          if (last == first + 1) continue;
+          order.clear();
+          for (size_t i = first; i < last; ++i) order.push_back(i);
+          const auto before = [&](size_t a, size_t b) { return comparison.Before(table, a, b); };
+          if (std::is_sorted(order.begin(), order.end(), before)) continue;
+          std::stable_sort(order.begin(), order.end(), before);
+          Permute(table, first, order);
+        }
+      });
   });
+  ParallelFor(tables.size(), [&](size_t i) { tables[i](); });
 }
 
 }  // namespace dladvisor::nsys
