@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <vector>
 
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/family/family.h"
@@ -63,13 +64,12 @@ std::vector<LoaderRestartRow> ComputeLoaderRestarts(const Context& context) {
   };
   std::map<uint32_t, Loader> loaders;  // by thread
   std::map<int64_t, LoaderRestartRow> by_rank;
-  std::map<NameId, bool> fetches;
+  std::vector<bool> is_fetch(trace.names.size());
+  for (NameId name = 0; name < trace.names.size(); ++name) is_fetch[name] = IsFetch(trace.names.View(name));
+  if (std::ranges::find(is_fetch, true) == is_fetch.end()) return {};
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     if (ranges.open[i]) continue;
-    const auto [known, is_new] = fetches.try_emplace(ranges.name[i], false);
-    if (is_new) known->second = IsFetch(trace.names.View(ranges.name[i]));
-    const bool fetch = known->second;
-    if (!fetch) {
+    if (!is_fetch[ranges.name[i]]) {
       const auto found = loaders.find(ranges.thread[i]);
       if (found == loaders.end() || ranges.start[i] < found->second.fetch.end ||
           trace.names.View(ranges.domain[i]) != kOperatorDomain)
