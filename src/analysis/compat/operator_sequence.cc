@@ -49,7 +49,7 @@ std::vector<OperatorSequenceRow> ComputeOperatorSequences(const Context& context
   const Trace& trace = context.trace;
   std::vector<bool> is_aten(trace.names.size(), false);
   for (const NameId name : trace.ranges.name) is_aten[name] = trace.names.View(name).starts_with("aten::");
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   std::map<std::pair<int64_t, uint32_t>, std::vector<Launch>> by_operator;  // by rank and range
   for (size_t gpu = 0; gpu < context.work.size(); ++gpu)
     for (const uint32_t kernel : context.work[gpu].kernels) {

@@ -53,11 +53,11 @@ const RelationOf<LaunchStatisticsRow>& LaunchStatisticsRelation() {
 namespace {
 
 // By name id, whether calls of it put one operation into a stream's queue.
-std::vector<bool> Enqueues(const Trace& trace) {
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+std::vector<bool> Enqueues(const Context& context) {
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   std::vector<bool> result(kinds.size(), false);
   for (NameId name = 0; name < kinds.size(); ++name) {
-    const std::string_view call = ApiBaseName(trace.names.View(name));
+    const std::string_view call = ApiBaseName(context.trace.names.View(name));
     const bool is_set =
         call == "cudaMemsetAsync" || call == "hipMemsetAsync" || call.starts_with("cuMemsetD");
     const bool is_graph = call.find("Graph") != std::string_view::npos;
@@ -72,7 +72,7 @@ std::vector<bool> Enqueues(const Trace& trace) {
 std::vector<QueueLengthRow> ComputeQueueLengths(const Context& context,
                                                 const std::vector<ProfiledWork>& work) {
   const ApiCalls& calls = context.trace.api_calls;
-  const std::vector<bool> enqueues = Enqueues(context.trace);
+  const std::vector<bool> enqueues = Enqueues(context);
   std::vector<QueueLengthRow> rows;
   for (const ProfiledWork& rank : work) {
     struct Stream {
@@ -110,7 +110,7 @@ std::vector<LaunchStatisticsRow> ComputeLaunchStatistics(const Context& context,
                                                          const std::vector<ProfiledWork>& work) {
   constexpr Ns kSlowCall = 50'000, kLateStart = 100'000;
   const ApiCalls& calls = context.trace.api_calls;
-  const std::vector<bool> enqueues = Enqueues(context.trace);
+  const std::vector<bool> enqueues = Enqueues(context);
   std::vector<LaunchStatisticsRow> rows;
   for (const ProfiledWork& rank : work) {
     LaunchStatisticsRow row;

@@ -18,7 +18,7 @@
 namespace dladvisor {
 
 Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
-  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
+  Context context{trace, options, FindActivity(trace), {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}};
   ParallelFor(2, [&](size_t part) {
     if (part == 0) {
       context.launches = FindLaunches(trace);
@@ -38,6 +38,7 @@ Context MakeContext(const Trace& trace, const AnalysisOptions& options) {
       context.attribution = Attribute(trace, context.launches);
       context.paths = std::make_shared<OpPaths>(trace, *context.texts, context.attribution.range_parent);
       context.kernels = ClassifyKernels(trace);
+      context.api_kinds = ClassifyApis(trace);
     }
   });
   context.windows = FindWindows(trace, context.ranks, context.work, context.launches, context.phases,

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/values.h"
 #include "src/hardware/precision.h"
 #include "src/trace/intervals.h"
@@ -121,6 +122,7 @@ struct Context {
   std::shared_ptr<const RangeTexts> texts;
   std::shared_ptr<const OpPaths> paths;  // refers to `texts`
   KernelTraitsByName kernels;
+  std::vector<ApiKind> api_kinds;    // by name id of api_calls.name
   std::map<int64_t, Phases> phases;  // by rank; absent where ranges say nothing of it
   Steps steps;
   // The analysed window of each of ranks.gpus (same order): the steady steps of the rank where steps were

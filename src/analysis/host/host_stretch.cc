@@ -43,7 +43,7 @@ struct Stretch {
 class Stretches {
  public:
   explicit Stretches(const Context& context)
-      : context_(context), trace_(context.trace), kinds_(ClassifyApis(context.trace)) {}
+      : context_(context), trace_(context.trace), kinds_(context.api_kinds) {}
 
   std::vector<HostStretchRow> Find() {
     Collect();
@@ -220,7 +220,7 @@ class Stretches {
 
   const Context& context_;
   const Trace& trace_;
-  const std::vector<ApiKind> kinds_;  // by name id
+  const std::vector<ApiKind>& kinds_;  // by name id
   std::vector<Stretch> found_;
   std::map<uint32_t, Interval> spans_;  // by process: from its first call to its last
 };

@@ -97,7 +97,7 @@ const RelationOf<SyncSiteRow>& SyncSiteRelation() {
 std::vector<SyncSiteRow> ComputeSyncSites(const Context& context, const std::vector<GpuTimeline>& timelines) {
   const Trace& trace = context.trace;
   const ApiCalls& calls = trace.api_calls;
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   const std::vector<uint8_t> copy_waits = WaitingCopyCalls(context), launching = LaunchingCalls(context);
   const auto waits = [&](uint32_t i) { return kinds[calls.name[i]] == ApiKind::kSync || copy_waits[i]; };
 

@@ -29,7 +29,7 @@ constexpr int kWarning = 2;  // severity of a diagnostic from which a reader sho
 IntervalSet AnalysedTime(const Context& context) {
   if (!context.windows.empty()) return Union(context.windows);
   const ApiCalls& calls = context.trace.api_calls;
-  const std::vector<ApiKind> kinds = ClassifyApis(context.trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   std::optional<Interval> time;
   for (size_t i = 0; i < calls.size(); ++i) {
     const ApiKind kind = kinds[calls.name[i]];
@@ -111,7 +111,7 @@ int64_t CountLaunchesAfterLast(const Context& context) {
   for (const uint32_t call : context.launches.kernel)
     if (call != kNoIndex) last = std::max(last, calls.start[call]);
   if (last == std::numeric_limits<Ns>::min()) return 0;
-  const std::vector<ApiKind> kinds = ClassifyApis(context.trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   int64_t after = 0;
   Ns end = last;
   bool waited = false;

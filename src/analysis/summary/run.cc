@@ -93,7 +93,7 @@ Ns FirstWork(const Trace& trace) {
 void AddFirstUse(const Context& context, RunRow& run) {
   const Trace& trace = context.trace;
   const Ns works = FirstWork(trace);
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   const ApiCalls& calls = trace.api_calls;
   std::vector<Interval> times;
   Ns longest = 0;

@@ -75,12 +75,12 @@ Bucket BucketOfKernel(const KernelTraits& traits) {
 
 class TimelineBuilder {
  public:
-  TimelineBuilder(const Context& context, const HostBuckets& host, const std::vector<ApiKind>& api_kinds,
-                  const std::vector<Bucket>& buckets, size_t gpu)
+  TimelineBuilder(const Context& context, const HostBuckets& host, const std::vector<Bucket>& buckets,
+                  size_t gpu)
       : context_(context),
         trace_(context.trace),
         host_(host),
-        api_kinds_(api_kinds),
+        api_kinds_(context.api_kinds),
         buckets_(buckets),
         work_(context.work[gpu]),
         operators_(context.trace) {
@@ -397,13 +397,11 @@ Bucket IdleGap::Cause() const {
 
 std::vector<GpuTimeline> ComputeTimelines(const Context& context) {
   const HostBuckets host(context);
-  const std::vector<ApiKind> api_kinds = ClassifyApis(context.trace);
   std::vector<Bucket> buckets(context.kernels.size());
   std::transform(context.kernels.begin(), context.kernels.end(), buckets.begin(), BucketOfKernel);
   std::vector<GpuTimeline> timelines(context.ranks.gpus.size());
-  ParallelFor(timelines.size(), [&](size_t gpu) {
-    timelines[gpu] = TimelineBuilder(context, host, api_kinds, buckets, gpu).Build();
-  });
+  ParallelFor(timelines.size(),
+              [&](size_t gpu) { timelines[gpu] = TimelineBuilder(context, host, buckets, gpu).Build(); });
   return timelines;
 }
 

@@ -118,7 +118,7 @@ HostBuckets::HostBuckets(const Context& context) : context_(context), threads_(c
   const Trace& trace = context.trace;
   FindOwners();
   const std::vector<uint8_t> launching = LaunchingThreads();
-  const std::vector<ApiKind> kinds = ClassifyApis(trace);
+  const std::vector<ApiKind>& kinds = context.api_kinds;
   AddCalls(kinds);
   FindCaptures();
   AddNamed(launching);

@@ -52,7 +52,7 @@ class Replay {
       : context_(context),
         trace_(context.trace),
         recomputed_(recomputed),
-        kinds_(ClassifyApis(context.trace)),
+        kinds_(context.api_kinds),
         steps_(context.StepCount(rank)),
         window_(context.HostOfSteps(rank)) {
     for (size_t gpu = 0; gpu < context.ranks.gpus.size(); ++gpu)
@@ -371,7 +371,7 @@ class Replay {
   const Context& context_;
   const Trace& trace_;
   const RecomputedSegments& recomputed_;
-  const std::vector<ApiKind> kinds_;      // by name of a call
+  const std::vector<ApiKind>& kinds_;     // by name of a call
   const int64_t steps_;                   // that are analysed, 0 where there are none
   const Interval window_;                 // in which the host works on them
   size_t first_call_ = 0, end_call_ = 0;  // of calls_, in that window

@@ -118,7 +118,7 @@ std::vector<StepRow> HostSteps(const Trace& trace) {
 std::vector<StepRow> ComputeSteps(const Context& context) {
   const Trace& trace = context.trace;
   if (context.ranks.gpus.empty()) return HostSteps(trace);
-  const std::vector<ApiKind> api_kinds = ClassifyApis(trace);
+  const std::vector<ApiKind>& api_kinds = context.api_kinds;
   std::vector<uint32_t> syncs;  // in api_calls
   for (uint32_t i = 0; i < trace.api_calls.size(); ++i)
     if (api_kinds[trace.api_calls.name[i]] == ApiKind::kSync) syncs.push_back(i);
