@@ -115,6 +115,20 @@ TEST(Headline, SaysWhatComputesWhereNothingIsLost) {
   EXPECT_THAT(Render(tensor, Advice{}, ReportFormat::kText), HasSubstr("91.0 % on tensor cores"));
 }
 
+TEST(Headline, SaysWhatAFirstThingOnComputingIsAboutWhereItNamesWhatIsLost) {
+  Advice advice;
+  RuleSummary rule;
+  rule.id = "elementwise-dominates";
+  rule.category = "compute";
+  advice.rules = {rule};
+  advice.findings = {MakeFinding("elementwise-dominates", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].problem = {"Element-wise kernels take most of the kernel time."};
+  advice.findings[0].recommendation = {"Fuse them."};
+  const FakeRun run = RunWithLedger({{"compute/other", 80'000'000}, {"idle/host", 20'000'000}});
+  EXPECT_THAT(Render(run, advice, ReportFormat::kMarkdown),
+              HasSubstr(". Element-wise kernels take most of the kernel time; first, fuse them."));
+}
+
 TEST(Headline, IsSilentOnTensorCoresWhereNoOpCouldUseThem) {
   FakeRun run;
   run.Give("run", {{{"ranks", int64_t{1}}, {"gpus", int64_t{1}}}});

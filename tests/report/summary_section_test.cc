@@ -15,14 +15,14 @@ namespace {
 using test::FakeRun;
 using testing::HasSubstr;
 
-std::string TextOf(std::vector<test::Row> rows) {
+std::string TextOf(std::vector<test::Row> rows, const Advice& advice = {}) {
   FakeRun run;
   run.Give("profile", {{{"profile", int64_t{0}}, {"format", "summary"}, {"summary_rows", int64_t{3}}}});
   int64_t number = 0;
   for (test::Row& row : rows)
     row.insert({{"profile", int64_t{0}}, {"summary", number++}, {"tool", "nvprof"}});
   run.Give("summary_table", rows);
-  std::string text = test::Render(run, ReportFormat::kText), plain;
+  std::string text = test::Render(run, advice, ReportFormat::kText), plain;
   for (const char c : text)
     if ((c != ' ' && c != '\n') || (!plain.empty() && plain.back() != ' ')) plain += c == '\n' ? ' ' : c;
   return plain;
@@ -46,6 +46,19 @@ TEST(SummarySection, HeadlineOfAGpuThatMostlyWaitsIsThat) {
   row["wall_ns"] = 4e9;
   EXPECT_THAT(TextOf({row}), HasSubstr("A summary by nvprof, not a trace: the GPU works for 1.00 s of the "
                                        "4.00 s that the program takes on the host, 25.0 % at most;"));
+}
+
+TEST(SummarySection, WhatComesFirstBelongsToWhatIsNamedBeforeIt) {
+  Advice advice;
+  advice.findings = {test::MakeFinding("summary-allocations", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].problem = {"Calls that allocate take 30.0 % of the time. They recur."};
+  advice.findings[0].problem.sentences = {45};
+  advice.findings[0].recommendation = {"Allocate once."};
+  EXPECT_THAT(TextOf({Kernel(6e8)}, advice),
+              HasSubstr("saxpy takes 60.0 % of 1.00 s of work on the GPU (7 calls). Calls that allocate take "
+                        "30.0 % of the time; first, allocate once."));
+  advice.findings[0].problem = {"Blocks of saxpy are small."};
+  EXPECT_THAT(TextOf({Kernel(6e8)}, advice), HasSubstr("on the GPU (7 calls); first, allocate once."));
 }
 
 TEST(SummarySection, OfSeveralTheLongest) {

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "src/report/sections/claim.h"
 #include "src/report/sections/do_first.h"
 #include "src/report/sections/findings_section.h"
@@ -26,6 +28,17 @@ std::string NextMeasurement(const Advice& advice, std::string_view rule) {
                : "a trace shows where that time goes.";
 }
 
+// What the first thing is about, as a sentence of its own before it, where the headline is on something else.
+std::string MatterOf(const Finding& finding) {
+  return ". " + WithoutFullStop(finding.problem.FirstSentence());
+}
+
+// Whether it is on computing, where the headline names what is lost: nothing that it saves is said beside it.
+bool IsOnComputing(const Advice& advice, const Finding& finding) {
+  const auto rule = std::ranges::find(advice.rules, finding.rule, &RuleSummary::id);
+  return rule != advice.rules.end() && rule->category == "compute" && !finding.saves;
+}
+
 }  // namespace
 
 HeadlineText Headline(const ReportModel& model) {
@@ -43,9 +56,11 @@ HeadlineText Headline(const ReportModel& model) {
   }
   if (const ReportTable* spans = SpansAlone(model))
     return {doubt + SpansText(*spans) + "; ", first ? order + "." : "mark what passes within them."};
-  if (const ReportTable* summary = SummaryAlone(model))
-    return {doubt + SummaryText(*summary) + "; ",
+  if (const ReportTable* summary = SummaryAlone(model)) {
+    const bool other = first && !IsOnMostOf(*summary, advice.findings[*first]);
+    return {doubt + SummaryText(*summary) + (other ? MatterOf(advice.findings[*first]) : "") + "; ",
             first ? order + "." : NextMeasurement(advice, "summary-only")};
+  }
   if (const ReportTable* program = ProgramAlone(model))
     return {doubt + ProgramText(*program) + "; ",
             first ? order + "." : NextMeasurement(advice, "program-figures")};
@@ -95,6 +110,8 @@ HeadlineText Headline(const ReportModel& model) {
   }
   const std::string_view rule = advice.findings[*first].rule;
   const bool outside = host_first || rule == "program-failed" || rule == "managed-without-wait";
+  if (saved.empty() && !outside && IsOnComputing(advice, advice.findings[*first]))
+    return {loss + MatterOf(advice.findings[*first]) + "; ", order + then + "."};
   if (saved.empty()) return {loss + "; ", order + (outside ? WithinGpuTime(model, *first) : then) + "."};
   return {loss + "; ", fmt::format("{}, which saves {}{}{}{}.", order, saved, ShareText(model, saving), later,
                                    then.empty() ? AfterStartUp(model, *first) : then)};

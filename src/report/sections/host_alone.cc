@@ -14,13 +14,13 @@ namespace {
 // Share of the program's time.
 constexpr double kMostOfTheProgram = 0.5;
 
-std::string Sentence(std::string_view text) {
-  std::string line = OneLine(text);
+}  // namespace
+
+std::string WithoutFullStop(std::string_view sentence) {
+  std::string line = OneLine(sentence);
   while (!line.empty() && (line.back() == '.' || line.back() == ' ')) line.pop_back();
   return line;
 }
-
-}  // namespace
 
 std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule) {
   for (const size_t root : advice.Roots())
@@ -35,8 +35,8 @@ bool Holds(const Finding& finding, std::string_view name) {
 }
 
 std::string FirstThing(const Finding& finding) {
-  if (finding.recommendation.empty()) return Sentence(finding.title);
-  return WithinSentence(Sentence(finding.recommendation[0].FirstSentence()));
+  if (finding.recommendation.empty()) return WithoutFullStop(finding.title);
+  return WithinSentence(WithoutFullStop(finding.recommendation[0].FirstSentence()));
 }
 
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start) {

@@ -17,6 +17,9 @@ std::optional<size_t> FindingOf(const Advice& advice, std::string_view rule);
 // Whether a rule's value of that name holds for the finding.
 bool Holds(const Finding& finding, std::string_view name);
 
+// A sentence on one line, to go on behind it.
+std::string WithoutFullStop(std::string_view sentence);
+
 // The recommendation as an order within the headline, cut at its first sentence.
 std::string FirstThing(const Finding& finding);
 

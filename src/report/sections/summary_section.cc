@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "engine/base/text.h"
 #include "src/render/escape.h"
 
@@ -82,10 +85,15 @@ std::string MostOfIt(const SummaryCells& cells) {
 }
 
 // Where the GPU waits for most of a program's time, that says more than what it does in the rest.
-std::string MainText(const SummaryCells& cells) {
+bool IsMostlyIdle(const SummaryCells& cells) {
   constexpr double kMostlyIdle = 0.6;
   const double wall = cells.Number("wall_ns"), device = cells.Number("device_ns");
-  if (device <= 0 || wall <= 0 || device >= kMostlyIdle * wall) return MostOfIt(cells);
+  return device > 0 && wall > 0 && device < kMostlyIdle * wall;
+}
+
+std::string MainText(const SummaryCells& cells) {
+  if (!IsMostlyIdle(cells)) return MostOfIt(cells);
+  const double wall = cells.Number("wall_ns"), device = cells.Number("device_ns");
   return fmt::format("the GPU works for {} of the {} that the program takes on the host, {} at most",
                      cells.Time("device_ns"), cells.Time("wall_ns"),
                      Visible(FormatValue(device / wall, Unit::kRatio)));
@@ -108,6 +116,17 @@ std::string SummaryText(const ReportTable& summary) {
     if (cells.Has("title")) text += fmt::format(" (\"{}\")", CutName(cells.Text("title", Unit::kText)));
   }
   return fmt::format("{}: {}", text, MainText(cells));
+}
+
+bool IsOnMostOf(const ReportTable& summary, const Finding& finding) {
+  const SummaryCells cells(summary, LongestOf(summary));
+  if (IsMostlyIdle(cells) || !cells.Has("main_name")) return false;
+  if (finding.problem.text.find(cells.Text("main_name", Unit::kText)) != std::string::npos) return true;
+  const double share = cells.Number("main_share");
+  return std::ranges::any_of(finding.problem.values, [&](const PlacedValue& placed) {
+    return placed.value.unit == Unit::kRatio &&
+           std::abs(AsNumber(placed.value.value).value_or(0) - share) < 0.0005;
+  });
 }
 
 std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportModel& model) {

@@ -14,6 +14,8 @@ namespace dladvisor {
 const ReportTable* SummaryAlone(const ReportModel& model);
 // "A summary by nsys stats, not a trace: of 4.6 s of work on the GPU ampere_sgemm_128x64_tn takes 65.1 %".
 std::string SummaryText(const ReportTable& summary);
+// Whether the finding is on what that text names, by its name or its share.
+bool IsOnMostOf(const ReportTable& summary, const Finding& finding);
 // What a reader asks of it, as labels and values; empty without one, and of several.
 std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportModel& model);
 
