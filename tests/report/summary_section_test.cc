@@ -61,6 +61,16 @@ TEST(SummarySection, WhatComesFirstBelongsToWhatIsNamedBeforeIt) {
   EXPECT_THAT(TextOf({Kernel(6e8)}, advice), HasSubstr("on the GPU (7 calls); first, allocate once."));
 }
 
+TEST(SummarySection, SaysOnceThatTheGpuMostlyWaits) {
+  test::Row row = Kernel(6e8);
+  row["wall_ns"] = 4e9;
+  Advice advice;
+  advice.findings = {test::MakeFinding("summary-host-exceeds-gpu", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].problem = {"The program takes 4.00 s on the host."};
+  advice.findings[0].recommendation = {"Launch less."};
+  EXPECT_THAT(TextOf({row}, advice), HasSubstr("25.0 % at most; first, launch less."));
+}
+
 TEST(SummarySection, OfSeveralTheLongest) {
   test::Row other = Kernel(6e8);
   other["title"] = "second";

@@ -78,9 +78,13 @@ std::optional<std::string> VendorOf(const Trace& trace) {
   }
   static const RE2 amd(R"((?i)\b(AMD|Radeon|Instinct|MI\d{3})|^gfx)"),
       nvidia(R"((?i)\b(NVIDIA|Tesla|GeForce|Quadro|RTX|GTX|[ABHL]\d{2,3}|G[BH]\d{3}|V100|T4)\b)");
-  for (const Device& device : trace.devices) {
-    if (RE2::PartialMatch(device.name, amd)) return "AMD";
-    if (RE2::PartialMatch(device.name, nvidia)) return "NVIDIA";
+  std::vector<std::string> names;
+  for (const Device& device : trace.devices) names.push_back(device.name);
+  if (const auto known = trace.facts.find("gpu_names"); known != trace.facts.end())
+    names.push_back(known->second);
+  for (const std::string& name : names) {
+    if (RE2::PartialMatch(name, amd)) return "AMD";
+    if (RE2::PartialMatch(name, nvidia)) return "NVIDIA";
   }
   return std::nullopt;
 }
@@ -127,7 +131,7 @@ SystemRow ComputeSystem(const Context& context) {
   // A training's log lists the GPUs of one of its machines; each of its processes has one.
   if (!trace.training_log.empty() && context.ranks.gpus.empty() && trace.world_size)
     row.gpu_count = trace.world_size;
-  if (!names.empty()) row.gpu_names = fmt::format("{}", fmt::join(names, ", "));
+  row.gpu_names = names.empty() ? fact("gpu_names") : fmt::format("{}", fmt::join(names, ", "));
   return row;
 }
 

@@ -15,6 +15,7 @@
 #include "src/importers/benchmark_log/result_json.h"
 #include "src/importers/bytes/plain_json.h"
 #include "src/importers/bytes/whole_text.h"
+#include "src/importers/machine/machine_lines.h"
 
 namespace dladvisor {
 namespace {
@@ -41,13 +42,14 @@ constexpr std::string_view kFirstToken = "\"mean_ttft_ms\"", kRate = "\"request_
       "give the file that vLLM's --save-result, SGLang's --output-file, GenAI-Perf or AIPerf wrote");
 }
 
-Trace TraceOf(const std::string& name, ProgramOutput output, size_t results) {
+Trace TraceOf(const std::string& name, std::string_view text, ProgramOutput output, size_t results) {
   Trace trace;
   trace.path = name;
   trace.format = "program log";
   trace.facts["profiler"] = output.program;
   trace.health.rows_read["results"] = static_cast<int64_t>(results);
   trace.program_output = std::move(output);
+  GiveMachineOf(text, trace);
   return trace;
 }
 
@@ -61,7 +63,7 @@ Trace ReadGenerations(ByteSource& source) {
     throw WrongKind(source.name(), "the result of llama-bench without a row that it finished",
                     "copy it again, or run llama-bench again to its end");
   const size_t results = output.generations.size();
-  return TraceOf(source.name(), std::move(output), results);
+  return TraceOf(source.name(), text, std::move(output), results);
 }
 
 bool IsOfGenerations(std::string_view head) {
@@ -86,7 +88,7 @@ Trace ReadBenchmarks(ByteSource& source) {
   }
   if (output.benchmarks.empty()) Refuse(source.name(), text);
   const size_t results = output.benchmarks.size();
-  return TraceOf(source.name(), std::move(output), results);
+  return TraceOf(source.name(), text, std::move(output), results);
 }
 
 bool IsOfRequests(std::string_view head) {
@@ -108,7 +110,7 @@ Trace ReadMachine(ByteSource& source) {
     throw WrongKind(source.name(), "the result of trtexec or nvbandwidth that is cut or has no measurement",
                     "copy it again, or run the tool again to its end");
   const size_t results = output->engines.size() + output->figures.size();
-  return TraceOf(source.name(), *std::move(output), results);
+  return TraceOf(source.name(), text, *std::move(output), results);
 }
 
 // Nothing where the document holds no table of results.
@@ -116,7 +118,8 @@ std::optional<Trace> ReadResults(Input& input) {
   // A document that another importer reads where this does not must be there to be read again.
   const bool whole = input.head().size() < ByteSource::kHead;
   if (!whole && input.path() == "-") return std::nullopt;
-  auto results = benchmark_log::ResultsOfJson(whole ? std::string(input.head()) : WholeText(input.bytes()));
+  const std::string text = whole ? std::string(input.head()) : WholeText(input.bytes());
+  auto results = benchmark_log::ResultsOfJson(text);
   if (!results) {
     if (!whole) input.bytes().Rewind();
     return std::nullopt;
@@ -125,7 +128,7 @@ std::optional<Trace> ReadResults(Input& input) {
   output.program = "a benchmark";
   const size_t rows = results->rows.size();
   output.results = std::move(results);
-  return TraceOf(input.name(), std::move(output), rows);
+  return TraceOf(input.name(), text, std::move(output), rows);
 }
 
 }  // namespace

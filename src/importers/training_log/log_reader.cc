@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "src/importers/training_log/frameworks/device_lines.h"
 #include "src/importers/training_log/lines/durations.h"
 #include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/lines/translated_words.h"
@@ -130,7 +129,7 @@ void LogReader::Line(std::string_view line) {
   }
   reader_of_settings_.Line(line, settings_);
   model_.Line(line, settings_);
-  TakeNamedDevice(line, devices);
+  machine.Line(line);
   const bool is_iteration = megatron_.Line(line);
   Count(is_iteration);
   const std::string in_seconds = InSeconds(line);

@@ -21,6 +21,7 @@
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/result_table.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
+#include "src/importers/machine/machine_lines.h"
 #include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/nvidia_smi/monitor_log.h"
 #include "src/importers/nvidia_smi/table_log.h"
@@ -114,7 +115,7 @@ class LogReader {
   summary_table::SummaryLinesReader summaries;
   serving_log::ServingLinesReader servers;
   OtherLinesReader others;
-  std::vector<Device> devices;  // that lines name with their memory
+  MachineLines machine;
 
  private:
   // Whether what is known after an error shows that the program, or a later start of it, went on.

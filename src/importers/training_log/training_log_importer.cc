@@ -16,7 +16,7 @@
 #include "src/importers/nsight_compute/measured_lines.h"
 #include "src/importers/summary_table/summary_lines.h"
 #include "src/importers/training_log/fenced_blocks.h"
-#include "src/importers/training_log/frameworks/device_lines.h"
+#include "src/importers/training_log/frameworks/free_memory.h"
 #include "src/importers/training_log/lines/log_line.h"
 #include "src/importers/training_log/log_reader.h"
 #include "src/importers/training_log/printed_text.h"
@@ -144,10 +144,8 @@ Trace ReadQuoted(ByteSource& source, const training_log::FencedBlocks& blocks) {
 }
 
 // Nothing where the text holds neither a log nor a table.
-std::optional<Trace> ReadLog(ByteSource& source) {
-  LogReader reader;
-  training_log::FencedBlocks blocks;
-  ReadLines(source, reader, blocks);
+std::optional<Trace> TraceOf(ByteSource& source, LogReader& reader,
+                             const training_log::FencedBlocks& blocks) {
   TrainingLog log = reader.Finish();
   const size_t numbers = reader.tables.log.samples();
   const bool tables = numbers > 0 && !(log.empty() && IsOfOtherThings(reader) && reader.Program().timed()) &&
@@ -238,7 +236,7 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (tables || log.empty()) trace = reader.tables.log.Finish(source.name(), "a log of nvidia-smi's table");
   if (log.empty()) return trace;
   if (trace.health.rows_read["samples"] <= static_cast<int64_t>(trace.devices.size())) KeepDevicesOnly(trace);
-  if (trace.devices.empty()) trace.devices = std::move(reader.devices);
+  reader.machine.GiveTo(trace);
   training_log::GiveMemoryOfFree(trace.devices, log);
   trace.path = source.name();
   trace.format = "training log";
@@ -255,6 +253,25 @@ std::optional<Trace> ReadLog(ByteSource& source) {
   if (const std::string backend = setting("distributed_backend"); !backend.empty())
     trace.facts["distributed_backend"] = backend;
   trace.training_log = std::move(log);
+  return trace;
+}
+
+// What a program shows of its machine: a table of nvidia-smi, or its own lines.
+void GiveMachine(LogReader& reader, Trace& trace) {
+  const Trace& table = reader.tables.log.trace();
+  if (trace.devices.empty()) trace.devices = table.devices;
+  for (const char* fact : {"driver_version", "cuda_version"})
+    if (const auto known = table.facts.find(fact); known != table.facts.end())
+      trace.facts.try_emplace(known->first, known->second);
+  reader.machine.GiveTo(trace);
+}
+
+std::optional<Trace> ReadLog(ByteSource& source) {
+  LogReader reader;
+  training_log::FencedBlocks blocks;
+  ReadLines(source, reader, blocks);
+  std::optional<Trace> trace = TraceOf(source, reader, blocks);
+  if (trace) GiveMachine(reader, *trace);
   return trace;
 }
 

@@ -120,7 +120,8 @@ std::string SummaryText(const ReportTable& summary) {
 
 bool IsOnMostOf(const ReportTable& summary, const Finding& finding) {
   const SummaryCells cells(summary, LongestOf(summary));
-  if (IsMostlyIdle(cells) || !cells.Has("main_name")) return false;
+  if (IsMostlyIdle(cells)) return finding.rule == "summary-host-exceeds-gpu";
+  if (!cells.Has("main_name")) return false;
   if (finding.problem.text.find(cells.Text("main_name", Unit::kText)) != std::string::npos) return true;
   const double share = cells.Number("main_share");
   return std::ranges::any_of(finding.problem.values, [&](const PlacedValue& placed) {
