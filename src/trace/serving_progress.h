@@ -30,6 +30,7 @@ struct ServingSample {
 struct ServingLog {
   std::string program;  // "vLLM", "SGLang"; "" for no log. Without samples it died before it answered
   std::vector<ServingSample> samples;
+  bool polled = false;  // whether samples are its counters as someone read them, not lines of batches
   std::optional<int64_t> cache_tokens;          // that the KV cache holds
   int64_t preemptions = 0;                      // lines that report requests thrown out of the cache
   std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed

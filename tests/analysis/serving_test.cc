@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/analysis/trace_builder.h"
 
 namespace dladvisor {
@@ -102,6 +104,35 @@ TEST(Serving, LinesOfPrefillAreNoMeanBesideDecoding) {
   const ServingRow prefill = RowOf({Sample(1, 0, 0.1, {}), Sample(3, 0, 0.1, {})});
   EXPECT_DOUBLE_EQ(*prefill.prompt_tokens_per_second, 1000);
   EXPECT_FALSE(prefill.mean_running);
+}
+
+ServingRow PolledRow(int64_t lines, const std::function<int64_t(int64_t)>& running, double cache = 0.3) {
+  test::TraceBuilder b;
+  b.trace.serving_log.program = "a server";
+  b.trace.serving_log.polled = true;
+  for (int64_t i = 0; i < lines; ++i) {
+    ServingSample& sample = b.trace.serving_log.samples.emplace_back();
+    sample.running = running(i);
+    sample.waiting = 1 + i % 5;
+    sample.cache_used = cache;
+  }
+  const Context context = test::ContextOf(b.trace);
+  return ComputeServing(context, ComputeServingLog(context)).at(0);
+}
+
+TEST(Serving, CountersAloneGiveAMeanOfWhatRuns) {
+  EXPECT_DOUBLE_EQ(*PolledRow(10, [](int64_t i) { return 2 + 2 * (i % 2); }).mean_running, 3);
+}
+
+TEST(Serving, AsManyInEachLineAsOthersWaitAreALimit) {
+  const ServingRow row = PolledRow(40, [](int64_t i) { return i == 0 ? 31 : 32; });
+  EXPECT_EQ(row.seen_limit, 32);
+  EXPECT_EQ(row.capped_lines, 40);
+  EXPECT_FALSE(PolledRow(40, [](int64_t i) { return 28 + i % 5; }).seen_limit);
+  EXPECT_FALSE(PolledRow(10, [](int64_t) { return 32; }).seen_limit);  // seen too seldom
+  EXPECT_FALSE(PolledRow(
+                   40, [](int64_t) { return 32; }, 0.98)
+                   .seen_limit);  // it is the cache that is full
 }
 
 TEST(Serving, TimesThatGoBackAreUnknown) {

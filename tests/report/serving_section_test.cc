@@ -48,6 +48,29 @@ TEST(ServingSection, HeadlineIsTheLoad) {
               HasSubstr("no request in any of its lines; take the log while it answers requests."));
 }
 
+TEST(ServingSection, CountersBesideTelemetryAreToldWithHowBusyTheGpuIs) {
+  FakeRun run;
+  run.Give("profile", {{{"profile", int64_t{0}},
+                        {"format", "nvidia-smi"},
+                        {"serving_lines", int64_t{300}},
+                        {"telemetry_samples", int64_t{300}}}});
+  run.Give("serving", {{{"profile", int64_t{0}},
+                        {"program", "a server"},
+                        {"lines", int64_t{300}},
+                        {"loaded_lines", int64_t{300}},
+                        {"engines", int64_t{1}},
+                        {"mean_running", 31.9},
+                        {"most_running", int64_t{32}}}});
+  run.Give("telemetry", {{{"profile", int64_t{0}},
+                          {"device", int64_t{0}},
+                          {"metric", "gpu_utilization"},
+                          {"samples", int64_t{300}},
+                          {"mean", 0.35}}});
+  EXPECT_THAT(test::Render(run, ReportFormat::kText),
+              HasSubstr("A log of GPU telemetry and a server's load, not a trace: 31.9 requests at once on "
+                        "average, 32 at most, the GPU busy 35.0 % of the time;"));
+}
+
 TEST(ServingSection, OfAStartAloneTheHeadlineTellsItsParts) {
   FakeRun run;
   run.Give("profile", {{{"profile", int64_t{0}}, {"format", "serving log"}, {"serving_lines", int64_t{0}}}});

@@ -58,7 +58,26 @@ bool HasNoRoom(const ServingLogRow& line) {
   return running > 0 && line.cache_used.value_or(0) * (running + 1) > running;
 }
 
-void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
+// As many requests as run in nearly all lines in which others wait: without a limit their number goes with
+// their lengths and with the load.
+constexpr int64_t kManyWaitingLines = 20;
+constexpr double kNearlyAll = 0.9;
+std::optional<int64_t> SeenLimit(const std::vector<ServingLogRow>& log) {
+  std::map<int64_t, int64_t> lines;  // by the requests that run
+  int64_t waiting = 0;
+  for (const ServingLogRow& line : log) {
+    if (!(line.waiting.value_or(0) > 0) || line.running.value_or(0) <= 0) continue;
+    ++waiting;
+    // What has no room has no limit of its own.
+    if (line.cache_used.value_or(0) < kFull && !HasNoRoom(line)) ++lines[*line.running];
+  }
+  if (waiting < kManyWaitingLines) return std::nullopt;
+  for (const auto& [running, count] : lines)
+    if (static_cast<double>(count) >= kNearlyAll * static_cast<double>(waiting)) return running;
+  return std::nullopt;
+}
+
+void AddServingLines(const std::vector<ServingLogRow>& log, bool polled, ServingRow& row) {
   KnownMean running, waiting, transferring, prompt, generated, accepted, length, prefix, cache;
   std::set<std::optional<std::string>> engines;
   std::map<std::optional<std::string>, bool> ran_before;
@@ -66,6 +85,8 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
   // runs.
   const bool decodes = std::ranges::any_of(
       log, [](const ServingLogRow& line) { return line.generated_tokens_per_second.has_value(); });
+  if (!row.max_running) row.seen_limit = SeenLimit(log);
+  const std::optional<int64_t> limit = row.max_running ? row.max_running : row.seen_limit;
   for (const ServingLogRow& line : log) {
     engines.insert(line.engine);
     KeepMost(line.start_ns, row.duration_ns);
@@ -84,7 +105,7 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     row.passed_lines += passed;
     if (passed) KeepMost(std::optional<int64_t>(1), row.most_running);
     // A line of prefill alone has no more than the requests of that batch.
-    if (passed ? generates : line.generated_tokens_per_second.has_value())
+    if (passed ? generates : polled || line.generated_tokens_per_second.has_value())
       running.Add(passed ? std::optional<int64_t>(1) : line.running);
     waiting.Add(line.waiting);
     transferring.Add(line.transferring);
@@ -98,12 +119,11 @@ void AddServingLines(const std::vector<ServingLogRow>& log, ServingRow& row) {
     const bool waits = *line.waiting > 0;
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;
     const bool at_limit =
-        row.max_running && line.running &&
-        static_cast<double>(*line.running) >= kAtLimit * static_cast<double>(*row.max_running);
+        limit && line.running && static_cast<double>(*line.running) >= kAtLimit * static_cast<double>(*limit);
     if (line.cache_used)
       row.full_lines = row.full_lines.value_or(0) +
                        (waits && (*line.cache_used >= kFull || (!at_limit && HasNoRoom(line))));
-    if (row.max_running && line.running)
+    if (limit && line.running)
       row.capped_lines =
           row.capped_lines.value_or(0) + (waits && at_limit && line.cache_used.value_or(0) < kFull);
   }
@@ -163,7 +183,7 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("capped_lines", &ServingRow::capped_lines, Unit::kCount,
                   "Of the lines in which requests wait, the ones in which nearly max_running requests run "
                   "and the "
-                  "cache has room; unknown where max_running is.")
+                  "cache has room; unknown where neither max_running nor seen_limit is known.")
           .Column("most_cache_used", &ServingRow::most_cache_used, Unit::kRatio,
                   "The most of the KV cache that was in use.")
           .Column("mean_cache_used", &ServingRow::mean_cache_used, Unit::kRatio,
@@ -197,6 +217,9 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("max_running", &ServingRow::max_running, Unit::kCount,
                   "Most requests that an engine runs at once by its arguments (--max-num-seqs, "
                   "--max-running-requests); unknown where the log does not print it.")
+          .Column("seen_limit", &ServingRow::seen_limit, Unit::kCount,
+                  "Requests that run in nearly all lines in which others wait and the KV cache, where lines "
+                  "tell it, has room; unknown where max_running is known, and where their number varies.")
           .Column("max_length", &ServingRow::max_length, Unit::kCount, "Longest request, in tokens.")
           .Column("preemptions", &ServingRow::preemptions, Unit::kCount,
                   "Lines that report requests thrown out of the cache, to be computed again.")
@@ -285,7 +308,7 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
     row.compile_ns = serving.compile_ns;
     row.capture_ns = serving.capture_ns;
   }
-  AddServingLines(log, row);
+  AddServingLines(log, serving.polled, row);
   return {row};
 }
 

@@ -26,7 +26,7 @@ struct ServingRow {
   std::optional<double> most_cache_used, mean_cache_used, prompt_tokens_per_second,
       generated_tokens_per_second, most_generated_tokens_per_second;
   std::optional<double> accepted_share, accepted_length, prefix_hit_share;
-  std::optional<int64_t> gpu_layers, layers, cache_tokens, max_running, max_length;
+  std::optional<int64_t> gpu_layers, layers, cache_tokens, max_running, seen_limit, max_length;
   int64_t preemptions = 0;
   std::optional<bool> eager;
   std::optional<std::string> error, remedy;

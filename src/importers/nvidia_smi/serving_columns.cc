@@ -98,6 +98,7 @@ ServingLog ServingColumns::Finish() {
       log_.samples, [](const ServingSample& sample) { return sample.running.value_or(0) > 0; });
   if (!any) return {};
   log_.program = "a server";
+  log_.polled = true;
   for (ServingSample& sample : log_.samples)
     if (sample.cache_used) sample.cache_used = std::min(1.0, *sample.cache_used * (percent_ ? kPercent : 1));
   return std::move(log_);

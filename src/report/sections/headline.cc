@@ -52,7 +52,7 @@ HeadlineText Headline(const ReportModel& model) {
   if (const ReportTable* serving = ServingAlone(model)) {
     const std::string next = HasRequests(*serving) ? "a trace shows where its time goes."
                                                    : "take the log while it answers requests.";
-    return {doubt + ServingText(*serving) + "; ", first ? order + "." : next};
+    return {doubt + ServingText(*serving) + BusyBeside(model) + "; ", first ? order + "." : next};
   }
   if (const ReportTable* spans = SpansAlone(model))
     return {doubt + SpansText(*spans) + "; ", first ? order + "." : "mark what passes within them."};

@@ -69,7 +69,10 @@ std::string ServingText(const ReportTable& serving) {
   if (serving.total_rows > 1)
     return fmt::format("{} logs of servers, none of them a trace", serving.total_rows);
   const ServingCells cells(serving);
-  std::string text = fmt::format("A log of {}, not a trace: ", cells.Text("program", Unit::kText));
+  // A server that names itself prints its log; another one was asked for its counters beside the GPU's.
+  const std::string program = cells.Text("program", Unit::kText);
+  std::string text = fmt::format("A log of {}, not a trace: ",
+                                 program == "a server" ? "GPU telemetry and a server's load" : program);
   if (cells.Number("lines") == 0)
     return text + (cells.Has("error")        ? "it ended before it answered a request"
                    : cells.Has("start_ns")   ? StartText(cells)

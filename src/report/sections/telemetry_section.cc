@@ -18,6 +18,18 @@ namespace {
 // By which the time at work must be busier than the whole, to be told apart.
 constexpr double kLeastDifference = 1.05;
 
+std::string BusyText(const ReportModel& model, const ReportTable& telemetry) {
+  const ReportTable& busy = *FindTable(model, "telemetry_busy");
+  const double whole = AsNumber(CellOf(busy, 0, "busy_share")).value_or(0);
+  const double at_work = AsNumber(CellOf(busy, 0, "busy_share_at_work")).value_or(0);
+  // Start-up and what follows the work are no part of a job's use.
+  const bool part = at_work >= kLeastDifference * whole && at_work > 0;
+  return fmt::format("{} {}", FormatValue(part ? at_work : whole, Unit::kRatio),
+                     IsOneLook(telemetry) ? "at that moment"
+                     : part               ? "of the time from the first busy sample to the last"
+                                          : "of the time");
+}
+
 }  // namespace
 
 const ReportTable* TelemetryAlone(const ReportModel& model) {
@@ -63,18 +75,15 @@ std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry
       !HasBusyShare(model) && !IsNull(multiprocessors))
     text += fmt::format(", {} of the multiprocessors at work on average",
                         FormatValue(multiprocessors, Unit::kRatio));
-  if (HasBusyShare(model)) {
-    const ReportTable& busy = *FindTable(model, "telemetry_busy");
-    const double whole = AsNumber(CellOf(busy, 0, "busy_share")).value_or(0);
-    const double at_work = AsNumber(CellOf(busy, 0, "busy_share_at_work")).value_or(0);
-    // Start-up and what follows the work are no part of a job's use.
-    const bool part = at_work >= kLeastDifference * whole && at_work > 0;
-    text += fmt::format(", busy {} {}", FormatValue(part ? at_work : whole, Unit::kRatio),
-                        IsOneLook(telemetry) ? "at that moment"
-                        : part               ? "of the time from the first busy sample to the last"
-                                             : "of the time");
-  }
+  if (HasBusyShare(model)) text += ", busy " + BusyText(model, telemetry);
   return text;
+}
+
+std::string BusyBeside(const ReportModel& model) {
+  const ReportTable* telemetry = TelemetryAlone(model);
+  if (telemetry == nullptr || IsOneLook(*telemetry) || !HasBusyShare(model)) return "";
+  return fmt::format(", the GPU{} busy {}", telemetry->total_rows == 1 ? "" : "s",
+                     BusyText(model, *telemetry));
 }
 
 }  // namespace dladvisor

@@ -19,6 +19,9 @@ bool IsJetson(const ReportModel& model);
 // Whether each GPU was looked at once.
 bool IsOneLook(const ReportTable& telemetry);
 // "A log of nvidia-smi, not a trace: 8 GPUs, busy 82.0 % of the time".
+// ", the GPUs busy 61.0 % of the time", for what else a log with telemetry tells first; "" without it.
+std::string BusyBeside(const ReportModel& model);
+
 std::string TelemetryText(const ReportModel& model, const ReportTable& telemetry);
 
 }  // namespace dladvisor
