@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What benchmarks measured: collectives over the links between GPUs, a server under requests, how fast a
-// model reads and generates, and tables of one's own.
+// model reads and generates, the parts of a simulation, and tables of one's own.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +74,26 @@ struct LoadTest {
   double infer_per_s = 0;
   int64_t inferences = 0, executions = 0;  // of the server; 0 where not said
   std::optional<double> latency_ns, server_ns, queue_ns, compute_ns, copy_ns;
+};
+
+// A part of a simulation's time, by its own clock.
+struct SimulationPart {
+  std::string name;
+  double ns = 0;                            // on average over its processes
+  std::optional<double> least_ns, most_ns;  // of one of them
+};
+
+// What a program of molecular dynamics counts of its own time at the end of a run: LAMMPS' table of MPI
+// tasks, GROMACS' of cycles.
+struct SimulationRun {
+  std::string program;
+  double ns = 0;
+  int64_t steps = 0;                // 0 where not said
+  int64_t tasks = 0, threads = 0;   // processes, and threads of each; 0 where not said
+  std::optional<double> busy;       // of the time of all these threads, what they computed
+  bool on_gpu = false;              // that it says that it uses one
+  std::optional<double> imbalance;  // of the time, what goes to waiting for the task with most to do
+  std::vector<SimulationPart> parts;
 };
 
 // What another value of a setting changes.

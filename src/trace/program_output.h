@@ -81,6 +81,7 @@ struct ProgramOutput {
   std::vector<GenerationTest> generations;
   std::vector<EngineTest> engines;
   std::vector<LoadTest> loads;  // of fewer requests at once first
+  std::optional<SimulationRun> simulation;
   std::optional<ResultTable> results;
   bool on_host = false;         // that it says that it computes on the CPU, beside these
   int64_t skipped_batches = 0;  // for want of memory
@@ -95,7 +96,7 @@ struct ProgramOutput {
   }
   bool measured() const {
     return !transfers.empty() || !benchmarks.empty() || !generations.empty() || !engines.empty() ||
-           !loads.empty() || results;
+           !loads.empty() || simulation || results;
   }
   bool empty() const {
     return !timed() && !measured() && figures.empty() && skipped_batches == 0 && error.empty();

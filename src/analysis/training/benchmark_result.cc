@@ -13,6 +13,7 @@
 #include "src/analysis/training/generation_test.h"
 #include "src/analysis/training/load_test.h"
 #include "src/analysis/training/result_effect.h"
+#include "src/analysis/training/simulation_run.h"
 
 namespace dladvisor {
 namespace {
@@ -202,7 +203,8 @@ std::string MeasuredText(const ProgramOutput& output) {
   }
   if (output.benchmarks.empty()) {
     for (const std::string& text : {GenerationText(output.generations), EnginesText(output.engines),
-                                    LoadsText(output.loads), ResultsText(output.results)})
+                                    LoadsText(output.loads), SimulationText(output.simulation),
+                                    ResultsText(output.results)})
       if (!text.empty()) return text;
     return {};
   }

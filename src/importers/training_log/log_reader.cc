@@ -104,7 +104,7 @@ void LogReader::Line(std::string_view line) {
   printed_transfers_.Line(line);
   if (benchmarks_.Line(line) || generations_.Line(line) || perf_reports_.Line(line) || engines_.Line(line) ||
       loads_.Line(line) || functions_.Line(line) || engine_runs_.Line(line) || http_loads_.Line(line) ||
-      bandwidths_.Line(line))
+      bandwidths_.Line(line) || simulations_.Line(line))
     return;
   queue_.Line(line);
   if (line.find("packet loss") != std::string_view::npos) return;  // of a network
@@ -301,6 +301,7 @@ ProgramOutput LogReader::Program() const {
   output.generations = generations_.Finish();
   output.engines = engines_.Finish();
   if (!document_) output.loads = loads_.Finish();
+  output.simulation = simulations_.Finish();
   // The client's own bar counts the requests of the result.
   for (const RequestBenchmark& result : output.benchmarks)
     std::erase_if(output.parts, [&](const ProgramPart& part) {
@@ -313,6 +314,7 @@ ProgramOutput LogReader::Program() const {
   if (!output.generations.empty()) output.program = "llama-bench";
   if (!output.engines.empty()) output.program = "TensorRT's trtexec";
   if (!output.loads.empty()) output.program = "Triton's perf_analyzer";
+  if (output.simulation) output.program = output.simulation->program;
   if (!output.benchmarks.empty() && !output.benchmarks[0].program.empty())
     output.program = output.benchmarks[0].program;
   if (output.program.empty() && output.measured())

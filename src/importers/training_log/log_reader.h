@@ -20,6 +20,7 @@
 #include "src/importers/benchmark_log/printed_transfers.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/result_table.h"
+#include "src/importers/benchmark_log/simulation_lines.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
 #include "src/importers/machine/machine_lines.h"
 #include "src/importers/nsight_compute/measured_lines.h"
@@ -160,6 +161,7 @@ class LogReader {
   benchmark_log::EngineRunLinesReader engine_runs_;
   benchmark_log::HttpLoadLinesReader http_loads_;
   benchmark_log::BandwidthLinesReader bandwidths_;
+  benchmark_log::SimulationLinesReader simulations_;
   benchmark_log::ResultTableReader results_;
   RunEndReader end_;
   ProgramTimeReader program_;
