@@ -202,9 +202,9 @@ std::string MeasuredText(const ProgramOutput& output) {
                                     : "");
   }
   if (output.benchmarks.empty()) {
-    for (const std::string& text : {GenerationText(output.generations), EnginesText(output.engines),
-                                    LoadsText(output.loads), SimulationText(output.simulation),
-                                    ResultsText(output.results)})
+    for (const std::string& text :
+         {GenerationText(output.generations), EnginesText(output.engines), LoadsText(output.loads),
+          SimulationText(output.simulation), ResultsText(output.results)})
       if (!text.empty()) return text;
     return {};
   }
