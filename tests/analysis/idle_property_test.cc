@@ -196,7 +196,8 @@ class Reference {
 
   Bucket ActivityAt(Ns n, uint32_t thread) const {
     if (InCall("cudaStreamSynchronize", n, thread)) return Bucket::kIdleSync;
-    if (InCall("cudaMemcpy", n, thread)) return Bucket::kIdleCopy;
+    // All copies are drawn of pageable memory.
+    if (InCall("cudaMemcpy", n, thread) || InCall("cudaMemcpyAsync", n, thread)) return Bucket::kIdleCopy;
     if (InCall("cudaMalloc", n, thread)) return Bucket::kAllocation;
     if (InCall("cuModuleLoadData", n, thread)) return Bucket::kCompilation;
     for (size_t i = 0; i < t_.overheads.size(); ++i)

@@ -184,6 +184,17 @@ TEST(Idle, TheCallOfACopyThatDoesNotBlockIsALaunch) {
   }
 }
 
+// Its call stages the memory, whichever GPU gets it: this one waits as long.
+TEST(Idle, ACopyThatBlocksTheHostForAnotherGpuIsACopy) {
+  for (const MemoryKind memory : {MemoryKind::kPinned, MemoryKind::kPageable}) {
+    const Ledger charged = GapWith([&](TraceBuilder& b) {
+      b.Api(110, 180, "cudaMemcpyAsync_v3020", 7);
+      b.Copy(120, 175, 4096, CopyDirection::kHostToDevice, memory, MemoryKind::kDevice, 7, b.AddDevice(1));
+    });
+    EXPECT_EQ(At(charged, Bucket::kIdleCopy), memory == MemoryKind::kPageable ? 70 : 0);
+  }
+}
+
 TEST(Idle, WhatPrecedesAnotherPrefetchIsTheHosts) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

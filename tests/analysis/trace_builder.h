@@ -79,9 +79,9 @@ class TraceBuilder {
     Kernel(start, end, name, correlation_, process, device);
   }
   void Copy(Ns start, Ns end, int64_t bytes, CopyDirection direction, MemoryKind source,
-            MemoryKind destination, int64_t correlation) {
+            MemoryKind destination, int64_t correlation, uint32_t device = 0) {
     Copies& c = trace.copies;
-    AddOperation(c, start, end, correlation, 0, 0);
+    AddOperation(c, start, end, correlation, 0, device);
     c.bytes.push_back(bytes);
     c.direction.push_back(direction);
     c.source.push_back(source);

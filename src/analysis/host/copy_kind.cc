@@ -40,6 +40,17 @@ int64_t Rounds(const std::vector<uint32_t>& members, const Copies& copies, const
   return rounds;
 }
 
+bool IsPageable(const Copies& copies, uint32_t copy) {
+  return copies.source[copy] == MemoryKind::kPageable || copies.destination[copy] == MemoryKind::kPageable;
+}
+
+// By the name of the call: a small copy to the GPU need not block either, however it was asked for.
+bool IsAskedAsync(const Context& context, uint32_t copy) {
+  const uint32_t call = context.launches.copy[copy];
+  return call != kNoIndex &&
+         ClassifyApi(context.trace.names.View(context.trace.api_calls.name[call])) == ApiKind::kAsyncCopy;
+}
+
 }  // namespace
 
 std::optional<bool> IsBlockingCopy(const Context& context, uint32_t copy) {
@@ -93,8 +104,9 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
                   "Of that, in streams that also run kernels: in order, so that they cannot overlap them.")
           .Column("rounds", &CopyKindRow::rounds, Unit::kCount,
                   "Times in the window that such copies begin again after a kernel: 1 for an upload ahead.")
-          .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kNone,
-                  "1 for asynchronous calls on pageable memory, which behave synchronously.");
+          .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kCount,
+                  "Copies of pageable memory in the window that an asynchronous call asked for, which behave "
+                  "synchronously.");
   return relation;
 }
 
@@ -144,6 +156,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
           ++row.window_copies;
           row.window_bytes += copies.bytes[i];
           row.window_small_copies += IsOfAtMost(copies.bytes[i], kAsynchronousBytes);
+          row.pageable_async += IsPageable(copies, i) && IsAskedAsync(context, i);
         }
         intervals.push_back({copies.start[i], copies.end[i]});
         if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
@@ -158,8 +171,6 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
         row.copies_per_step = static_cast<double>(row.window_copies) / static_cast<double>(steps);
       row.avg_ns = static_cast<double>(row.total_ns) / static_cast<double>(row.copies);
       if (row.total_ns > 0 && row.bytes > 0) row.bytes_per_s = Rate(row.bytes, row.total_ns);
-      row.pageable_async =
-          row.blocking == "async" && (row.source == "pageable" || row.destination == "pageable");
       rows.push_back(std::move(row));
     }
   }

@@ -3,7 +3,7 @@
 //
 // Blocking follows CUDA's rules: a call without Async blocks the host, except host-to-device copies of at
 // most 64 KiB and device-to-device copies. An Async call on pageable memory is staged and behaves
-// synchronously: pageable_async marks it.
+// synchronously: pageable_async counts them.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,9 @@ struct CopyKindRow {
   double avg_ns = 0;
   std::optional<double> bytes_per_s, best_bytes_per_s;
   int64_t small_copies = 0, scalar_copies = 0, window_copies = 0, exposed_ns = 0, compute_stream_ns = 0,
-          rounds = 0;
+          rounds = 0, pageable_async = 0;
   int64_t window_bytes = 0, window_small_copies = 0;
   std::optional<double> copies_per_step;
-  bool pageable_async = false;
 };
 const RelationOf<CopyKindRow>& CopyKindRelation();
 

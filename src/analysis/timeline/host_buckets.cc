@@ -53,6 +53,17 @@ bool TakesFromPool(std::string_view name) {
          name.starts_with("hipMallocAsync") || name.starts_with("hipMallocFromPoolAsync");
 }
 
+// Copies of pageable memory, by API call: their calls stage it, and return late even where asked not to wait.
+std::vector<bool> FindPageable(const Context& context) {
+  const Copies& copies = context.trace.copies;
+  std::vector<bool> pageable(context.trace.api_calls.size(), false);
+  for (size_t i = 0; i < copies.size(); ++i)
+    if (const uint32_t call = context.launches.copy[i]; call != kNoIndex)
+      pageable[call] =
+          copies.source[i] == MemoryKind::kPageable || copies.destination[i] == MemoryKind::kPageable;
+  return pageable;
+}
+
 // By name.
 std::vector<Ns> FindSetUp(const Trace& trace) {
   std::vector<size_t> count(trace.names.size(), 0);
@@ -165,6 +176,7 @@ void HostBuckets::AddCalls(const std::vector<ApiKind>& kinds) {
   const Trace& trace = context_.trace;
   const ApiCalls& calls = trace.api_calls;
   const std::vector<Ns> set_up = FindSetUp(trace);
+  const std::vector<bool> pageable = FindPageable(context_);
   std::set<uint32_t> with_pool;  // processes
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
@@ -182,6 +194,9 @@ void HostBuckets::AddCalls(const std::vector<ApiKind>& kinds) {
         break;
       case ApiKind::kCopy:
         Add(calls.thread[i], Bucket::kIdleCopy, time);
+        break;
+      case ApiKind::kAsyncCopy:
+        if (pageable[i]) Add(calls.thread[i], Bucket::kIdleCopy, time);
         break;
       case ApiKind::kAllocation:
         Add(calls.thread[i], Bucket::kAllocation, time);

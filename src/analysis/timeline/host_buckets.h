@@ -2,7 +2,7 @@
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
 // Each moment of a thread's time is of one bucket, the first of: blocking synchronisation (idle/sync),
-// blocking copies (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the start of
+// blocking copies, of any GPU (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the start of
 // CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler), data loading
 // (idle/input), collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage
 // collection (idle/garbage-collection), host time that ends in loading GPU code, or in the first launches

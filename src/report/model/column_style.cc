@@ -76,7 +76,7 @@ constexpr Known kColumns[] = {
     {"covers", "Covers", Unit::kCount, kNumber},
     {"skipped", "Skipped", Unit::kCount, kNumber},
     {"warmup", "Warm-up", Unit::kNone, ColumnKind::kBoolean},
-    {"pageable_async", "Async on Pageable", Unit::kNone, ColumnKind::kBoolean},
+    {"pageable_async", "Async on Pageable", Unit::kCount, kNumber},
     {"gpu_utilization", "GPU Utilization", Unit::kRatio, ColumnKind::kShare},
     {"tensor_core_efficiency", "TC Efficiency", Unit::kRatio, ColumnKind::kShare},
     {"bytes", "Bytes", Unit::kBytes, kNumber},
