@@ -50,6 +50,19 @@ TEST(TrackSpans, AreWholeOrHaveTwoEnds) {
   EXPECT_FALSE(t.facts.contains("framework"));
 }
 
+// Spans of an accelerator's queue overlap on its track, and their ends say whose they are.
+TEST(TrackSpans, EndUnderTheNameThatTheyBeganWith) {
+  const Trace t = ReadSpans(R"([{"ph": "B", "name": "prepare", "pid": 1, "tid": 2, "ts": 10},)"
+                            R"({"ph": "B", "name": "reduce", "pid": 1, "tid": 2, "ts": 11},)"
+                            R"({"ph": "E", "name": "prepare", "pid": 1, "tid": 2, "ts": 13},)"
+                            R"({"ph": "E", "name": "reduce", "pid": 1, "tid": 2, "ts": 640}])");
+  const ProgramSpans& spans = t.program_spans;
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_EQ(t.names.View(spans.name[0]), "prepare");
+  EXPECT_EQ(spans.end[0] - spans.start[0], 3'000);
+  EXPECT_EQ(spans.end[1] - spans.start[1], 629'000);
+}
+
 TEST(TrackSpans, OfOnnxRuntimeAreCalledByWhatTheyCompute) {
   const Trace t = ReadSpans(
       R"([{"cat": "Session", "pid": 1, "tid": 2, "dur": 90, "ts": 3, "ph": "X", "name": "session_initialization", "args": {}},)"

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -15,6 +17,8 @@
 
 namespace dladvisor::kineto {
 namespace {
+
+constexpr std::ptrdiff_t kMostOverlapping = 64;  // spans of one track, so that the search for a name ends
 
 class SpanReader {
  public:
@@ -39,9 +43,9 @@ class SpanReader {
           is_nested ? open[{end->pid, end->tid}] : apart[{end->pid, end->category, end->id}];
       if (end->phase == 'B' || end->phase == 'b') {
         begun.push_back(end);
-      } else if (!begun.empty()) {
-        Add(*begun.back(), begun.back()->start, end->start, begun.back()->name);
-        begun.pop_back();
+      } else if (const auto begin = BeginOf(*end, begun); begin != begun.end()) {
+        Add(**begin, (*begin)->start, end->start, (*begin)->name);
+        begun.erase(begin);
       }
     }
     for (const auto& [track, begun] : open) to_.never_ended += static_cast<int64_t>(begun.size());
@@ -50,6 +54,20 @@ class SpanReader {
 
  private:
   using Track = std::pair<NameId, NameId>;
+
+  using Begun = std::vector<const Span*>;
+
+  // The last that began under the name of what ends, as what overlaps on a track need not be nested; where
+  // none did, or the end has no name, the last of all.
+  static Begun::iterator BeginOf(const Span& end, Begun& begun) {
+    if (begun.empty()) return begun.end();
+    const auto last = begun.end() - 1;
+    if (end.name == kNoName) return last;
+    const auto first = begun.end() - std::min<std::ptrdiff_t>(std::ssize(begun), kMostOverlapping);
+    for (auto span = begun.end(); span != first;)
+      if ((*--span)->name == end.name) return span;
+    return last;
+  }
 
   static std::optional<int64_t> NumberOf(std::string_view text) {
     int64_t number = 0;
