@@ -20,6 +20,7 @@ struct ServingSample {
       time_ns;  // when it was printed, in the log's own time zone; the year may not be known
   std::optional<int64_t> running, waiting, transferring;  // requests
   std::optional<double> prompt_tokens_per_second, generated_tokens_per_second;
+  std::optional<double> lasts_ns;         // what the rates are of, where that differs from line to line
   std::optional<double> cache_used;       // share of the KV cache
   std::optional<double> prefix_hits;      // share of prompt tokens that were in the cache
   std::optional<double> accepted;         // share of the drafted tokens

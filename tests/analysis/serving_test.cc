@@ -106,6 +106,13 @@ TEST(Serving, LinesOfPrefillAreNoMeanBesideDecoding) {
   EXPECT_FALSE(prefill.mean_running);
 }
 
+TEST(Serving, RatesOfRequestsAreOfAllTokensOverAllTheirTime) {
+  std::vector<ServingSample> samples = {Sample(1, 0, 0, 100), Sample(1, 0, 0, 40)};
+  samples[0].lasts_ns = 1e9;
+  samples[1].lasts_ns = 9e9;
+  EXPECT_DOUBLE_EQ(*RowOf(samples).generated_tokens_per_second, 46);
+}
+
 ServingRow PolledRow(int64_t lines, const std::function<int64_t(int64_t)>& running, double cache = 0.3) {
   test::TraceBuilder b;
   b.trace.serving_log.program = "a server";

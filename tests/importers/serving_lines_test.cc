@@ -203,6 +203,71 @@ TEST(ServingLines, LlamaCpp) {
   EXPECT_EQ(log.settings.at("gpu_layers"), "20");
 }
 
+// Two waves of four, each of which ends in lines one after the other.
+TEST(ServingLines, RequestsOfLlamaCppThatEndTogetherRanTogether) {
+  std::string text;
+  for (int wave = 0; wave < 2; ++wave) {
+    for (int slot = 0; slot < 4; ++slot)
+      text += fmt::format("slot launch_slot_: id  {} | task {} | processing task, is_child = 0\n", slot,
+                          4 * wave + slot);
+    for (int slot = 0; slot < 4; ++slot)
+      text += fmt::format(
+          "slot print_timing: id  {0} | task {1} | \n"
+          "prompt eval time =     500.00 ms /   100 tokens (    5.00 ms per token,   200.00 tokens per "
+          "second)\n"
+          "       eval time =    1500.00 ms /    50 tokens (   30.00 ms per token,    33.33 tokens per "
+          "second)\n"
+          "slot      release: id  {0} | task {1} | stop processing: n_tokens = 150, truncated = 0\n",
+          slot, 4 * wave + slot);
+  }
+  const ServingLog log = test::ReadLog(text).serving_log;
+  ASSERT_EQ(log.samples.size(), 8u);
+  double lasts = 0;
+  for (const ServingSample& sample : log.samples) {
+    EXPECT_EQ(sample.running, 4);
+    EXPECT_DOUBLE_EQ(*sample.generated_tokens_per_second, 100);
+    lasts += *sample.lasts_ns;
+  }
+  EXPECT_DOUBLE_EQ(lasts, 4e9);
+}
+
+// Of a request of 10 s, beside which one of 2 s runs, and after that another one of 2 s.
+TEST(ServingLines, RequestsOfLlamaCppShareTheTimeThatTheyTake) {
+  const auto launch = [](int slot, int task) {
+    return fmt::format("slot launch_slot_: id  {} | task {} | processing task\n", slot, task);
+  };
+  const auto end = [](int slot, int task, double ms) {
+    return fmt::format(
+        "slot      release: id  {0} | task {1} | stop processing: n_past = 72, truncated = 0\n"
+        "slot print_timing: id  {0} | task {1} | \n"
+        "prompt eval time =       0.00 ms /     1 tokens (    5.00 ms per token,   200.00 tokens per "
+        "second)\n"
+        "       eval time = {2:10.2f} ms /   100 tokens (   30.00 ms per token,    33.33 tokens per "
+        "second)\n",
+        slot, task, ms);
+  };
+  const ServingLog log = test::ReadLog(launch(0, 0) + launch(1, 1) + end(1, 1, 2000) + launch(1, 2) +
+                                       end(1, 2, 2000) + end(0, 0, 10000))
+                             .serving_log;
+  ASSERT_EQ(log.samples.size(), 3u);
+  EXPECT_DOUBLE_EQ(*log.samples[0].lasts_ns, 1e9);
+  EXPECT_DOUBLE_EQ(*log.samples[1].lasts_ns, 1e9);
+  EXPECT_DOUBLE_EQ(*log.samples[2].lasts_ns, 8e9);
+  EXPECT_EQ(log.samples[0].running, 2);
+  EXPECT_EQ(log.samples[2].running, 1);
+}
+
+TEST(ServingLines, OfAStartOfLlamaCppTheLayersOnTheGpu) {
+  const ServingLog log = test::ReadLog(
+                             "main: loading model\n"
+                             "srv    load_model: loading model '/m/GLM-4.7-Flash.gguf'\n"
+                             "load_tensors: offloaded 0/48 layers to GPU\n"
+                             "sched_reserve: reserving ...\n")
+                             .serving_log;
+  EXPECT_EQ(log.program, "llama.cpp");
+  EXPECT_EQ(log.settings.at("gpu_layers"), "0");
+}
+
 TEST(ServingLines, AServerThatAnsweredNothing) {
   const ServingLog log =
       test::ReadLog("[2026-03-27 09:31:17] server_args=ServerArgs(model_path='m', tp_size=1)\n").serving_log;

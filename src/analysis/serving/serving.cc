@@ -21,15 +21,15 @@ constexpr double kAtLimit = 0.9;
 class KnownMean {
  public:
   template <class T>
-  void Add(const std::optional<T>& value) {
+  void Add(const std::optional<T>& value, double weight) {
     if (!value) return;
-    sum_ += static_cast<double>(*value);
-    ++count_;
+    sum_ += static_cast<double>(*value) * weight;
+    count_ += weight;
   }
   std::optional<double> value() const { return count_ > 0 ? std::optional(sum_ / count_) : std::nullopt; }
 
  private:
-  double sum_ = 0, count_ = 0;
+  double sum_ = 0, count_ = 0;  // the weights of all
 };
 
 template <class T>
@@ -104,17 +104,19 @@ void AddServingLines(const std::vector<ServingLogRow>& log, bool polled, Serving
     ++row.loaded_lines;
     row.passed_lines += passed;
     if (passed) KeepMost(std::optional<int64_t>(1), row.most_running);
+    // The mean of rates is that of all tokens over all of the time.
+    const double lasts = line.lasts_ns.value_or(1);
     // A line of prefill alone has no more than the requests of that batch.
     if (passed ? generates : polled || line.generated_tokens_per_second.has_value())
-      running.Add(passed ? std::optional<int64_t>(1) : line.running);
-    waiting.Add(line.waiting);
-    transferring.Add(line.transferring);
-    if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second);
-    if (!passed || generates) generated.Add(line.generated_tokens_per_second);
-    accepted.Add(line.accepted_share);
-    length.Add(line.accepted_length);
-    prefix.Add(line.prefix_hit_share);
-    if (!passed) cache.Add(line.cache_used);
+      running.Add(passed ? std::optional<int64_t>(1) : line.running, lasts);
+    waiting.Add(line.waiting, lasts);
+    transferring.Add(line.transferring, lasts);
+    if (line.generated_tokens_per_second || !decodes) prompt.Add(line.prompt_tokens_per_second, lasts);
+    if (!passed || generates) generated.Add(line.generated_tokens_per_second, lasts);
+    accepted.Add(line.accepted_share, lasts);
+    length.Add(line.accepted_length, lasts);
+    prefix.Add(line.prefix_hit_share, lasts);
+    if (!passed) cache.Add(line.cache_used, lasts);
     if (!line.waiting) continue;
     const bool waits = *line.waiting > 0;
     row.waiting_lines = row.waiting_lines.value_or(0) + waits;

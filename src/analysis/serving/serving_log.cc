@@ -24,6 +24,10 @@ const RelationOf<ServingLogRow>& ServingLogRelation() {
               "transferring", &ServingLogRow::transferring, Unit::kCount,
               "Requests whose keys and values are on their way from where prompts are read; unknown where "
               "one engine does both.")
+          .Column(
+              "lasts_ns", &ServingLogRow::lasts_ns, Unit::kNanoseconds,
+              "Time that its rates are of: of a request that others ran beside, its part of theirs; unknown "
+              "of lines at an interval.")
           .Column("prompt_tokens_per_second", &ServingLogRow::prompt_tokens_per_second, Unit::kNone,
                   "Tokens of prompts that are read in a second; unknown for a line of SGLang's decoding.")
           .Column("generated_tokens_per_second", &ServingLogRow::generated_tokens_per_second, Unit::kNone,
@@ -53,6 +57,7 @@ std::vector<ServingLogRow> ComputeServingLog(const Context& context) {
     row.running = sample.running;
     row.waiting = sample.waiting;
     row.transferring = sample.transferring;
+    row.lasts_ns = sample.lasts_ns;
     row.prompt_tokens_per_second = sample.prompt_tokens_per_second;
     row.generated_tokens_per_second = sample.generated_tokens_per_second;
     row.cache_used = sample.cache_used;

@@ -17,8 +17,8 @@ struct ServingLogRow {
   int64_t profile = 0, line = 0;
   std::optional<std::string> engine;
   std::optional<int64_t> start_ns, running, waiting, transferring;
-  std::optional<double> prompt_tokens_per_second, generated_tokens_per_second, cache_used, prefix_hit_share,
-      accepted_share, accepted_length;
+  std::optional<double> lasts_ns, prompt_tokens_per_second, generated_tokens_per_second, cache_used,
+      prefix_hit_share, accepted_share, accepted_length;
   std::optional<bool> graphs;
 };
 const RelationOf<ServingLogRow>& ServingLogRelation();

@@ -70,6 +70,7 @@ std::string_view DeviceOf(std::string_view line) {
 
 bool ServingLinesReader::Line(std::string_view line) {
   const size_t before = log_.samples.size();
+  bool answered = false;
   if (Has(line, "Avg prompt throughput: "))
     Statistics(line);
   else if (Has(line, "#running-req: "))
@@ -79,7 +80,7 @@ bool ServingLinesReader::Line(std::string_view line) {
   else if (Has(line, "num_scheduled_requests"))
     Iteration(line);
   else if (Has(line, "eval time =") || Has(line, " slot ") || line.starts_with("slot "))
-    Request(line);
+    answered = Request(line);
   // A group of sequences that vLLM preempts; SGLang calls it a retraction.
   if (Has(line, " is preempted by ") || Has(line, "Retract requests")) ++log_.preemptions;
   Settings(line);
@@ -90,7 +91,7 @@ bool ServingLinesReader::Line(std::string_view line) {
   if (Has(line, "finish build [") && RE2::PartialMatch(line, built, &module, &seconds))
     builds_[module] = std::max(builds_[module], seconds);
   start_.Line(line, [line] { return TimeOf(line); });
-  return log_.samples.size() > before;
+  return answered || log_.samples.size() > before;
 }
 
 void ServingLinesReader::Statistics(std::string_view line) {
@@ -181,38 +182,46 @@ static bool IsOfOneRequest(std::string_view line) {
 // llama.cpp's: "slot launch_slot_: id 3 | task 62 | processing task", then, when the request is done, "prompt
 // eval time = 124.60 ms / 218 tokens (...)", "eval time = 329.83 ms / 25 tokens (...)" and "slot release:
 // ...".
-void ServingLinesReader::Request(std::string_view line) {
-  static const RE2 times(R"((prompt )?eval time = *([\d.]+) ms / *(\d+) (?:tokens|runs))");
-  if (Has(line, "launch_slot_") && Has(line, "processing task")) {
-    ++requests_;
+bool ServingLinesReader::Request(std::string_view line) {
+  static const RE2 times(R"((prompt )?eval time = *([\d.]+) ms / *(\d+) (?:tokens|runs))"),
+      slot(R"(\bid +(\d{1,6}) \| task)");
+  int64_t id = 0;
+  const bool named = Has(line, " | task ") && RE2::PartialMatch(line, slot, &id);
+  if (named && Has(line, "launch_slot_") && Has(line, "processing task")) {
+    requests_.Launch(id);
     server_ = "llama.cpp";
-    return;
+    return false;
   }
-  if (Has(line, " release: ") && Has(line, "stop processing")) {
-    requests_ = std::max<int64_t>(0, requests_ - 1);
-    return;
+  if (named && Has(line, " release: ") && Has(line, "stop processing")) {
+    requests_.Release(id);
+    return false;
   }
+  if (named && Has(line, "print_timing")) timed_slot_ = id;
   std::string prompt;
   double ms = 0, tokens = 0;
-  const bool one = requests_ == 0 && IsOfOneRequest(line);
-  if ((requests_ == 0 && !one) || !RE2::PartialMatch(line, times, &prompt, &ms, &tokens)) return;
+  const bool one = !requests_.any() && IsOfOneRequest(line);
+  if ((!requests_.any() && !one) || !RE2::PartialMatch(line, times, &prompt, &ms, &tokens)) return false;
   if (!prompt.empty()) {
     prompt_ms_ = ms;
     prompt_tokens_ = tokens;
-    return;
+    return false;
   }
   const double seconds = (std::exchange(prompt_ms_, 0) + ms) * 1e-3;
   const double read = std::exchange(prompt_tokens_, 0);
-  if (!(seconds > 0) || (one && tokens <= 1)) return;
+  if (!(seconds > 0) || (one && tokens <= 1)) return false;
   log_.program = "llama.cpp";
-  if (one) log_.settings.emplace("max_running_requests", "1");
-  const int64_t running = one ? 1 : requests_;
+  if (!one) {
+    requests_.Times(std::exchange(timed_slot_, std::nullopt), {seconds * 1e9, read, tokens});
+    return true;
+  }
+  log_.settings.emplace("max_running_requests", "1");
   ServingSample sample;
-  sample.running = running;
-  // Of all that are in work, as much each.
-  sample.prompt_tokens_per_second = read / seconds * static_cast<double>(running);
-  sample.generated_tokens_per_second = tokens / seconds * static_cast<double>(running);
+  sample.running = 1;
+  sample.prompt_tokens_per_second = read / seconds;
+  sample.generated_tokens_per_second = tokens / seconds;
+  sample.lasts_ns = seconds * 1e9;
   log_.samples.push_back(std::move(sample));
+  return true;
 }
 
 // vLLM's line of speculative decoding, which follows that of the throughput.
@@ -229,6 +238,7 @@ void ServingLinesReader::Settings(std::string_view line) {
       (Has(line, "(APIServer pid=") && Has(line, "] non-default args: {")))
     server_ = "vLLM";
   if (Has(line, "server_args=ServerArgs(")) server_ = "SGLang";
+  if (line.starts_with("srv ") && Has(line, "load_model: loading model")) server_ = "llama.cpp";
   if (Has(line, "[TensorRT-LLM] TensorRT") || Has(line, "[TRT-LLM]")) server_ = "TensorRT-LLM";
   if (Has(line, "vLLM API server version") || Has(line, "server_args=ServerArgs(") ||
       Has(line, "trtllm-serve") || Has(line, "(APIServer pid="))
@@ -324,6 +334,7 @@ bool ServingLinesReader::Starts(std::string_view line) {
 
 ServingLog ServingLinesReader::Finish() {
   start_.Finish(log_);
+  requests_.AddTo(log_);
   log_.untuned_shapes = static_cast<int64_t>(untuned_.size());
   double build_seconds = 0;
   for (const auto& [module, took] : builds_) build_seconds += took;

@@ -6,12 +6,14 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "src/importers/serving_log/server_start.h"
+#include "src/importers/serving_log/slot_requests.h"
 #include "src/trace/serving_progress.h"
 
 namespace dladvisor::serving_log {
@@ -35,7 +37,7 @@ class ServingLinesReader {
   void Batch(std::string_view line);
   void Iteration(std::string_view line);
   void Drafts(std::string_view line);
-  void Request(std::string_view line);
+  bool Request(std::string_view line);  // whether it tells what one took
   void Settings(std::string_view line);
 
   ServingLog log_;
@@ -44,8 +46,9 @@ class ServingLinesReader {
   bool serves_ = false, engine_failed_ = false;
   std::set<std::pair<std::string, std::string>> untuned_;  // columns and depth of weights
   std::map<std::string, double, std::less<>> builds_;      // of kernels, by their module, in seconds
-  // llama.cpp's: requests in work, and of the one whose times are being printed those of its prompt.
-  int64_t requests_ = 0;
+  // llama.cpp's, and of the one whose times are being printed its slot and those of its prompt.
+  SlotRequests requests_;
+  std::optional<int64_t> timed_slot_;
   double prompt_ms_ = 0, prompt_tokens_ = 0;
 };
 
