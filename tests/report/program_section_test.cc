@@ -15,13 +15,13 @@ using test::FakeRun;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string TextOf(test::Row row) {
+std::string TextOf(test::Row row, const Advice& advice = {}) {
   FakeRun run;
   run.Give("profile", {{{"profile", int64_t{0}}, {"format", "program log"}, {"program_parts", int64_t{1}}}});
   row.insert({{"profile", int64_t{0}}, {"program", "a program"}});
   run.Give("program_log", {row});
   // Without the ends of lines.
-  std::string text = test::Render(run, ReportFormat::kText), plain;
+  std::string text = test::Render(run, advice, ReportFormat::kText), plain;
   for (const char c : text)
     if ((c != ' ' && c != '\n') || (!plain.empty() && plain.back() != ' ')) plain += c == '\n' ? ' ' : c;
   return plain;
@@ -41,6 +41,17 @@ TEST(ProgramSection, HeadlineIsTheBar) {
   EXPECT_THAT(text, Not(HasSubstr("Performance Summary"))) << "of GPU work there is none";
   EXPECT_THAT(TextOf(Bars(20)),
               HasSubstr("its 20 progress bars \"Compressing layers\" take 15.2 min for 154"));
+}
+
+TEST(ProgramSection, AJobWhoseTimeWasOverIsToSaveWhatIsDone) {
+  Advice advice;
+  advice.findings = {test::MakeFinding("program-out-of-time", Severity::kInfo, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Let the program save what is done."};
+  RuleSummary rule;
+  rule.id = "program-out-of-time";
+  rule.category = "capture";
+  advice.rules = {rule};
+  EXPECT_THAT(TextOf(Bars(1), advice), HasSubstr("at 146; first, let the program save what is done."));
 }
 
 TEST(ProgramSection, HeadlineIsWhatPassesAfterALine) {

@@ -28,6 +28,12 @@ std::string NextMeasurement(const Advice& advice, std::string_view rule) {
                : "a trace shows where that time goes.";
 }
 
+// What the output of a program leaves to do: one whose time was over has more to lose than its pace.
+std::string NextOfProgram(const Advice& advice) {
+  return NextMeasurement(
+      advice, FindingOf(advice, "program-out-of-time") ? "program-out-of-time" : "program-figures");
+}
+
 // What the first thing is about, as a sentence of its own before it, where the headline is on something else.
 std::string MatterOf(const Finding& finding) {
   return ". " + WithoutFullStop(finding.problem.FirstSentence());
@@ -62,8 +68,7 @@ HeadlineText Headline(const ReportModel& model) {
             first ? order + "." : NextMeasurement(advice, "summary-only")};
   }
   if (const ReportTable* program = ProgramAlone(model))
-    return {doubt + ProgramText(*program) + "; ",
-            first ? order + "." : NextMeasurement(advice, "program-figures")};
+    return {doubt + ProgramText(*program) + "; ", first ? order + "." : NextOfProgram(advice)};
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first ? order + "."
