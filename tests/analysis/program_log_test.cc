@@ -79,6 +79,28 @@ TEST(ProgramLog, SharesAreOfATotalThatIsPrinted) {
       << "totals of several reports, each of other parts";
 }
 
+TEST(ProgramLog, SharesAreOfTheTimeOfTheRunThatIsPrinted) {
+  const ProgramLogRow nested =
+      RowOf({{"total", "", 1, 70e9}, {"train", "", 1, 60e9}, {"forward", "", 1, 20e9}, {"load", "", 1, 5e9}});
+  EXPECT_EQ(nested.slowest_time, "train");
+  EXPECT_DOUBLE_EQ(*nested.slowest_share, 60.0 / 70) << "the forward pass is a part of it";
+  EXPECT_EQ(nested.slowest_of_run, 1);
+  const ProgramLogRow often =
+      RowOf({{"Total time", "", 1, 50e9}, {"Forward", "", 500, 45e9}, {"Post", "", 500, 1e9}});
+  EXPECT_DOUBLE_EQ(*often.slowest_share, 0.9);
+  EXPECT_FALSE(RowOf({{"Total inference time", "", 1, 50e9}, {"A", "", 500, 45e9}, {"B", "", 500, 9e9}})
+                   .slowest_of_run);
+}
+
+TEST(ProgramLog, WhatIsCompiledInPartsIsOneCostOfTheStart) {
+  const ProgramLogRow row = RowOf({{"pipeline_compile", "", 2, 20e9},
+                                   {"vmap_first_call", "", 1, 15e9},
+                                   {"eager", "", 2, 8e9},
+                                   {"pipeline_lower", "", 2, 7e9}});
+  EXPECT_EQ(row.slowest_time, "pipeline_compile with 2 more of compiling");
+  EXPECT_DOUBLE_EQ(*row.slowest_share, 0.84);
+}
+
 TEST(ProgramLog, OneOtherOfLikeSizeIsNoSum) {
   const ProgramLogRow row =
       RowOf({{"forward", "", 2, 6e9}, {"backward", "", 2, 5.5e9}, {"optimizer", "", 1, 0.5e9}});

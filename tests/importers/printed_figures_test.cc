@@ -39,6 +39,17 @@ TEST(PrintedFigures, NumbersThatFollowOneAnotherCountRounds) {
   EXPECT_NEAR(output.figures[1].sum, 30e9, 1e6);
 }
 
+TEST(PrintedFigures, AClockThatRunsIsNoPart) {
+  std::string text;
+  for (int batch = 0; batch < 40; ++batch)
+    text += fmt::format("Forward took 0.{}s\nElapsed time: {}.5s\nstep time {}.25 s\n", 5 + batch % 3, batch,
+                        2 * batch);
+  const ProgramOutput output = ReadProgram(text + "Total time: 40.5s\n");
+  ASSERT_EQ(output.figures.size(), 2u);
+  EXPECT_EQ(output.figures[0].name, "Total time");
+  EXPECT_EQ(output.figures[1].name, "Forward");
+}
+
 // Sizes, and what is tried with each.
 TEST(PrintedFigures, NumbersThatDoNotFollowOneAnotherAreNames) {
   std::string text;

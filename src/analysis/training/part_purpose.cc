@@ -28,7 +28,7 @@ constexpr PurposeWords kPurposes[] = {
     // Of Ollama, reading the model.
     {"weights", "^ ?load duration"},
     {"compilation",
-     "compil(?:e|ing|ation)|warm ?up|\\bfirst call\\b|\\bjit\\b|auto ?tun(?:e|ing)|graph "
+     "compil(?:e|ing|ation)|warm ?up|\\bfirst call\\b|\\bjit\\b|auto ?tun(?:e|ing)|\\blower(?:ing)?$|graph "
      "capture|trac(?:e|ing) model"},
     {"weights",
      "(?:load|restor|read|download|initiali[sz]|instantiat)\\w* (?:\\w+ "

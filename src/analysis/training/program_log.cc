@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/training/program_log.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -62,8 +63,9 @@ const ProgramPart* MainPart(const ProgramOutput& output) {
 
 struct SlowestTime {
   std::string name;
-  double share = 0;   // of all that are no totals, or of the total
-  double all_ns = 0;  // of all that are none
+  double share = 0;     // of all that are no totals, or of the total
+  bool of_run = false;  // whether of the total that is printed for the run
+  double all_ns = 0;    // of all that are none
   size_t names = 0;
 };
 
@@ -79,14 +81,17 @@ bool NamesMostOf(const ProgramOutput& output, const ProgramPart& part, const Slo
 // What names a total has the others in it, and so has the longest, where others as many add up to it. What is
 // printed twice has one sum under both names. Statistics of one quantity (its percentiles, the slowest, the
 // first) are no parts. Where a total is printed, once as they are, shares are of it, and a small one is
-// nowhere to begin.
+// nowhere to begin. Times whose sum is above the total of the run lie within one another.
 std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
-  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25;
+  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25,
+                   kLeastOfRun = 0.5;
+  static const RE2 of_run(
+      R"((?i)^(?:the )?(?:total|overall|elapsed|wall|whole|end.to.end|e2e)(?:[ _-](?:run|wall|clock|elapsed|execution|program|script))*(?:[ _-](?:time|runtime|duration))?(?: (?:elapsed|taken))?$)");
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
       statistic(
           R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|last)(?:[^a-z]|$)|(?:^|[^a-z])first(?:$|[^a-z](?:$|[^c]|c[^a]))|^(?:latency|time|frame time)$)");
   std::vector<const ProgramFigure*> times;  // the longest first
-  double whole = 0, doubtful = 0, longest_doubtful = 0;
+  double whole = 0, run = 0, doubtful = 0, longest_doubtful = 0;
   std::map<int64_t, double> wholes;  // by how often they are printed
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty()) continue;
@@ -100,6 +105,7 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
     }
     if (RE2::PartialMatch(figure.name, total)) {
       if (figure.count == 1) whole = std::max(whole, figure.sum);
+      if (figure.count == 1 && RE2::FullMatch(figure.name, of_run)) run = std::max(run, figure.sum);
       wholes[figure.count] = std::max(wholes[figure.count], figure.sum);
       continue;
     }
@@ -134,9 +140,27 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   if (const auto same = wholes.find(times[0]->count); times[0]->count > 1)
     whole = same != wholes.end() && same->second >= times[0]->sum ? same->second : 0;
   if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
-  const double share = times[0]->sum / std::max(whole, sum_of(0, 0) + doubtful);
-  if (share < kLeastOfTotal && whole > sum_of(0, 0)) return std::nullopt;
-  return SlowestTime{times[0]->name, share, sum_of(0, 0), times.size()};
+  double all = std::max(whole, sum_of(0, 0) + doubtful);
+  const bool is_of_run = run >= times[0]->sum && sum_of(0, 0) + doubtful >= kLeastOfRun * run &&
+                         (times[0]->count == 1 || whole == 0);
+  if (is_of_run) all = run;
+  SlowestTime slowest{times[0]->name, times[0]->sum / all, is_of_run, sum_of(0, 0), times.size()};
+  // What is compiled in several parts is one cost of the start.
+  if (compiles && PartPurpose(times[0]->name) == "compilation") {
+    double compiled = 0;
+    int64_t others = -1;
+    for (const ProgramFigure* time : times)
+      if (PartPurpose(time->name) == "compilation") {
+        compiled += time->sum;
+        ++others;
+      }
+    if (others > 0 && compiled <= all) {
+      slowest.name += fmt::format(" with {} more of compiling", others);
+      slowest.share = compiled / all;
+    }
+  }
+  if (slowest.share < kLeastOfTotal && (whole > sum_of(0, 0) || is_of_run)) return std::nullopt;
+  return slowest;
 }
 
 }  // namespace
@@ -220,6 +244,9 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
                   "communication, evaluation, checkpoint, output, environment, weights or compilation; "
                   "unknown of "
                   "names that say none of these.")
+          .Column("slowest_of_run", &ProgramLogRow::slowest_of_run, Unit::kNone,
+                  "1 where slowest_share is of the time that the program prints for the whole run; unknown "
+                  "where it is of the times that it names.")
           .Column("slowest_share", &ProgramLogRow::slowest_share, Unit::kRatio,
                   "Part of the sum of these times, or of a larger total that it names; unknown without.")
           .Column("on_host", &ProgramLogRow::on_host, Unit::kNone,
@@ -329,6 +356,7 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
       row.slowest_purpose = purpose;
     row.slowest_time = std::move(slowest->name);
     row.slowest_share = slowest->share;
+    if (slowest->of_run) row.slowest_of_run = 1;
   }
   if (output.scaling) {
     row.scaling_name = output.scaling->name;

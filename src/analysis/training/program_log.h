@@ -26,6 +26,7 @@ struct ProgramLogRow {
       gpus;
   std::optional<bool> collects_for_gpu;
   std::optional<double> request_ns, in_flight, slowest_share;
+  std::optional<int64_t> slowest_of_run;
   std::optional<std::string> figures, measured, slowest_time, slowest_purpose;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;
   std::optional<std::string> scaling_name, scaling_unit;

@@ -28,6 +28,8 @@ constexpr int64_t kLeastOfPart = 3;
 // Numbers in a name that follow one another, from which on they count rounds: fewer may be sizes of a batch.
 constexpr int64_t kLeastOfCounter = 20;
 constexpr size_t kMostCounters = 200;
+// Values, none of which is below the one before, from which on they are of a clock: times of work vary.
+constexpr int64_t kLeastOfRunningClock = 30;
 
 struct UnitOfFigure {
   std::string_view word;
@@ -240,11 +242,14 @@ bool PrintedFiguresReader::TakeCounted(const std::string& name, const std::strin
   counter.last = value;
   counter.reached = std::max(counter.reached, value);
   if (counter.reached <= kLeastOfCounter) counter.names.insert(name + "\n" + rate);
-  AddTo(figure, taken);
+  AddTo(counter.figure, taken);
   return counter.reached > kLeastOfCounter;
 }
 
-void PrintedFiguresReader::AddTo(ProgramFigure& figure, double taken) {
+void PrintedFiguresReader::AddTo(Figure& added, double taken) {
+  ProgramFigure& figure = added.values;
+  added.rises = added.rises && taken >= added.last;
+  added.last = taken;
   figure.least = figure.count == 0 ? taken : std::min(figure.least, taken);
   figure.most = std::max(figure.most, taken);
   figure.sum += taken;
@@ -268,7 +273,15 @@ void PrintedFiguresReader::Take(std::string_view name, double value, std::string
     at->second.values.name = name;
     at->second.values.unit = rate;
   }
-  AddTo(at->second.values, taken);
+  AddTo(at->second, taken);
+}
+
+// A time that only rises is a clock that runs, and no part: "Elapsed: 12.1s", "Elapsed: 24.3s", ...
+bool PrintedFiguresReader::IsClock(const Figure& figure) {
+  static const RE2 clock(R"((?i)elapsed|so far|cumulative|\brunning\b|\bsince\b|wall)");
+  const ProgramFigure& values = figure.values;
+  if (!values.unit.empty() || !figure.rises || !(values.most > values.least)) return false;
+  return values.count >= (RE2::PartialMatch(values.name, clock) ? kLeastOfPart : kLeastOfRunningClock);
 }
 
 // What is printed by name, and once for what rounds of one name count.
@@ -279,6 +292,7 @@ std::map<std::string, PrintedFiguresReader::Figure, std::less<>> PrintedFiguresR
     std::erase_if(figures, [&](const auto& item) { return counter.names.contains(item.first); });
     figures[key] = counter.figure;
   }
+  std::erase_if(figures, [](const auto& item) { return IsClock(item.second); });
   return figures;
 }
 

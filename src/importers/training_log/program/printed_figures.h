@@ -32,6 +32,8 @@ class PrintedFiguresReader {
   struct Figure {
     ProgramFigure values;
     int64_t order = 0;  // of its first line
+    double last = 0;    // of the values
+    bool rises = true;  // whether none is below the one before
   };
   // Of one rate in lines that differ only in numbers, by what is worked on at once.
   struct Scaling {
@@ -47,7 +49,8 @@ class PrintedFiguresReader {
     bool broken = false;  // whether their numbers do not follow one another
   };
 
-  static void AddTo(ProgramFigure& figure, double taken);
+  static void AddTo(Figure& figure, double taken);
+  static bool IsClock(const Figure& figure);
   bool TakeCounted(const std::string& name, const std::string& rate, double taken);
   std::map<std::string, Figure, std::less<>> Figures() const;
   bool TakeParts(std::string_view line);
