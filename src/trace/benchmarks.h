@@ -29,6 +29,15 @@ struct TransferTest {
 // over HTTP to whatever answers them; or of an engine of language models that has all requests from the
 // start. Times are of one request.
 struct RequestBenchmark {
+  // Of requests of several kinds, what the kind that waits longest in all is.
+  struct Kind {
+    std::string name;  // "POST /api/chat"
+    int64_t requests = 0;
+    double share = 0;  // of all waiting
+    double mean_ns = 0;
+    std::optional<double> longest_ns;
+  };
+
   std::string program;   // whose result it is; "" for a client of a server of language models
   bool served = true;    // a client asks a server
   int64_t requests = 0;  // 0 where it does not count them
@@ -43,6 +52,7 @@ struct RequestBenchmark {
   std::optional<double> first_mean_ns, first_median_ns, first_p99_ns;        // until the first token
   std::optional<double> token_mean_ns, token_median_ns;                      // for each further token
   std::optional<double> latency_mean_ns, latency_median_ns, latency_p99_ns;  // of the whole
+  std::optional<Kind> waits_most;
 };
 
 // A row of llama-bench: a model reads a prompt, generates tokens one after the other, or both.
@@ -112,6 +122,15 @@ struct ResultRow {
   bool out_of_memory = false;  // that is why it failed
 };
 
+// A column of a table of results that says how many times as fast each is as a reference.
+struct ResultSpeedup {
+  std::string name;
+  int64_t rows = 0, below = 0;  // with a value, and of these below 1
+  double least = 0, median = 0, most = 0;
+  std::string setting,
+      from;  // of numbers, from whose value on it is 1 or more, below which less; "" for none
+};
+
 // A table of results that a benchmark of one's own wrote.
 struct ResultTable {
   std::string measure;                // the column of the results
@@ -121,6 +140,7 @@ struct ResultTable {
   int64_t failed = 0;              // of these the ones that did not succeed
   std::vector<SettingKind> kinds;  // of the settings
   std::string pace_measure;        // what a row's pace is taken from, "" for nothing
+  std::vector<ResultSpeedup> speedups;
 };
 
 }  // namespace dladvisor

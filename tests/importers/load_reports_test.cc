@@ -88,6 +88,11 @@ TEST(LoadReports, LocustsLastRowIsOfAll) {
   EXPECT_EQ(result.requests, 15007);
   EXPECT_DOUBLE_EQ(result.answered_per_s.value_or(0), 124.9);
   EXPECT_DOUBLE_EQ(result.latency_p99_ns.value_or(0), 680e6);
+  ASSERT_TRUE(result.waits_most);
+  EXPECT_EQ(result.waits_most->name, "POST /predict");
+  EXPECT_EQ(result.waits_most->requests, 12011);
+  EXPECT_NEAR(result.waits_most->share, 12011 * 231.1 / (12011 * 231.1 + 3011 * 51.2), 1e-9);
+  EXPECT_DOUBLE_EQ(result.waits_most->longest_ns.value_or(0), 1201e6);
 }
 
 TEST(LoadReports, Vegeta) {

@@ -60,6 +60,64 @@ TEST(ResultTables, AReferenceIsNoneOfWhatIsTried) {
   EXPECT_EQ(output.results->measure, "E2E TR (ms)");
 }
 
+TEST(ResultTables, WhereASpeedupIsBelowOne) {
+  std::string text = "| Length | Dim | Old (ms) | New (ms) | Speedup |\n|---|---|---|---|---|\n";
+  for (int length = 128; length <= 1024; length *= 2)
+    for (int dim = 16; dim <= 64; dim *= 2)
+      text += fmt::format("| {} | {} | 1.0 | {}.{} | {}x |\n", length, dim, 1, dim, length < 512 ? 0.5 : 1.5);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  ASSERT_EQ(output.results->speedups.size(), 1u);
+  const ResultSpeedup& speedup = output.results->speedups[0];
+  EXPECT_EQ(speedup.name, "Speedup");
+  EXPECT_EQ(speedup.rows, 12);
+  EXPECT_EQ(speedup.below, 6);
+  EXPECT_EQ(speedup.setting, "Length");
+  EXPECT_EQ(speedup.from, "512");
+}
+
+TEST(ResultTables, RowsThatArePrintedAgainCountOnce) {
+  std::string rows, text;
+  for (int length = 1; length < 5; ++length) rows += fmt::format("| {0} | {0}.5 |\n", length);
+  for (const char* title : {"Best", "All"})
+    text += fmt::format("{}\n| Length | Time (ms) |\n|---|---|\n{}\n", title, rows);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->rows.size(), 4u);
+}
+
+TEST(ResultTables, KernelsOfWaysAreAChoice) {
+  std::string text = "device,N,kernel,ms\n";
+  for (const int n : {512, 1024})
+    for (const char* kernel : {"naive", "tiled", "wmma", "cublas_tf32"})
+      text += fmt::format("H100,{},{},{}.{}\n", n, kernel, n / 512, std::string(kernel).size());
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("N", "kernel"));
+  EXPECT_EQ(output.results->kinds[1], SettingKind::kChoice);
+}
+
+TEST(ResultTables, KernelsOfAProfileAreNoChoice) {
+  std::string text = "rank,kernel,ms\n";
+  for (const int rank : {0, 1})
+    for (const char* kernel : {"fused_adam", "flash_fwd", "cublas_gemm"})
+      text += fmt::format("{},{},{}.5\n", rank, kernel, std::string(kernel).size());
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  for (const SettingKind kind : output.results->kinds) EXPECT_EQ(kind, SettingKind::kGiven);
+  EXPECT_NE(RefusalOf("name,source,kernel_time,ids\na,trace1,10,1\nb,trace1,70,2\nc,trace2,60,3\n"), "");
+}
+
+TEST(ResultTables, ColumnsThatEndInTimeAreTimes) {
+  std::string text = "model,batch_size,hf_time,sdpa_compile_time\n";
+  for (const char* model : {"gpt2", "t5"})
+    for (const int batch : {1, 8}) text += fmt::format("{},{},0.0{},0.1{}\n", model, batch, batch, batch);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "times");
+  ASSERT_EQ(output.results->rows.size(), 8u);
+}
+
 TEST(ResultTables, TitlesOfTablesAreASetting) {
   std::string text;
   for (const char* way : {"peer", "staged"})
@@ -201,6 +259,29 @@ TEST(ResultTables, PytestBenchmark) {
   ASSERT_TRUE(saved.results);
   EXPECT_EQ(saved.results->measure, "mean time (s)");
 }
+TEST(ResultTables, HyperfineComparesTwoCommands) {
+  const ProgramOutput output = ReadProgram(R"json({
+  "results": [
+    {"command": "python infer.py --compile", "mean": 4.121, "stddev": 0.031, "median": 4.118, "user": 3.9,
+     "system": 0.71, "min": 4.08, "max": 4.19, "times": [4.08, 4.12], "exit_codes": [0, 0]},
+    {"command": "python infer.py", "mean": 6.233, "stddev": 0.041, "median": 6.218, "user": 5.9,
+     "system": 0.81, "min": 6.18, "max": 6.29, "times": [6.18, 6.22], "exit_codes": [0, 0]}
+  ]
+})json");
+  const ProgramOutput table = ReadProgram(
+      "| Command | Mean [s] | Min [s] | Max [s] | Relative |\n|:---|---:|---:|---:|---:|\n"
+      "| `python infer.py --compile` | 4.121 ± 0.031 | 4.080 | 4.190 | 1.00 |\n"
+      "| `python infer.py` | 6.233 ± 0.041 | 6.180 | 6.290 | 1.51 ± 0.02 |\n");
+  for (const ProgramOutput& both : {output, table}) {
+    ASSERT_TRUE(both.results);
+    EXPECT_EQ(both.results->measure, "mean time (s)");
+    EXPECT_THAT(both.results->settings, ElementsAre("variant"));
+    ASSERT_EQ(both.results->rows.size(), 2u);
+    EXPECT_THAT(both.results->rows[1].values, ElementsAre("python infer.py"));
+    EXPECT_DOUBLE_EQ(both.results->rows[1].result, 6.233);
+  }
+}
+
 TEST(ResultTables, CompareOfTorch) {
   const ProgramOutput output = ReadProgram(
       "[------------- Batched dot -------------]\n                      |  mul/sum  |   bmm  \n"

@@ -122,6 +122,14 @@ const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation() {
           .Column("request_median_ns", &Row::request_median_ns, Unit::kNanoseconds, "The median of it.")
           .Column("request_p99_ns", &Row::request_p99_ns, Unit::kNanoseconds, "Its 99th percentile.")
           .Column("first_share", &Row::first_share, Unit::kRatio, "Of it first_mean_ns.")
+          .Column(
+              "waits_most", &Row::waits_most, Unit::kText,
+              "Of requests of several kinds the one that waits longest in all, as \"POST /chat\"; unknown "
+              "where they are not told apart.")
+          .Column("waits_most_share", &Row::waits_most_share, Unit::kRatio, "Of all waiting, its.")
+          .Column("waits_most_ns", &Row::waits_most_ns, Unit::kNanoseconds, "Of one, on average.")
+          .Column("waits_most_longest_ns", &Row::waits_most_longest_ns, Unit::kNanoseconds,
+                  "The longest of them.")
           .Column("in_flight", &Row::in_flight, Unit::kNone,
                   "Requests that were open at once, on average: requests · request_ns / duration_ns.");
   return relation;
@@ -177,6 +185,12 @@ std::vector<RequestBenchmarkRow> ComputeRequestBenchmarks(const Context& context
     row.first_p99_ns = result.first_p99_ns;
     row.token_ns = result.token_mean_ns ? result.token_mean_ns : result.token_median_ns;
     const bool adds_up = row.first_mean_ns && row.token_ns && row.output_tokens && *row.output_tokens >= 1;
+    if (const auto& kind = result.waits_most) {
+      row.waits_most = kind->name;
+      row.waits_most_share = kind->share;
+      row.waits_most_ns = kind->mean_ns;
+      row.waits_most_longest_ns = kind->longest_ns;
+    }
     row.request_ns = result.latency_mean_ns;
     if (!row.request_ns && adds_up)
       row.request_ns = *row.first_mean_ns + *row.token_ns * (*row.output_tokens - 1);
@@ -222,7 +236,11 @@ std::string MeasuredText(const ProgramOutput& output) {
   if (const auto token = shown.token_median_ns ? shown.token_median_ns : shown.token_mean_ns)
     text += fmt::format("{} for each further one, ", FormatValue(*token, Unit::kNanoseconds));
   const bool first_known = shown.first_median_ns || shown.first_mean_ns;
-  if (const auto whole = shown.latency_mean_ns; whole && shown.served && !first_known)
+  if (const auto& kind = shown.waits_most)
+    text += fmt::format("{} of their waiting by the {} {}, {} each on average, ",
+                        FormatValue(kind->share, Unit::kRatio), FormatValue(kind->requests, Unit::kCount),
+                        kind->name, FormatValue(kind->mean_ns, Unit::kNanoseconds));
+  else if (const auto whole = shown.latency_mean_ns; whole && shown.served && !first_known)
     text += fmt::format("{} each on average, ", FormatValue(*whole, Unit::kNanoseconds));
   if (shown.answered_per_s && !shown.program.empty())
     text += fmt::format("{}{} answered in a second, ", ThreeDigits(*shown.answered_per_s),

@@ -34,6 +34,8 @@ struct RequestBenchmarkRow {
   std::optional<double> answered_per_s, request_median_ns, request_p99_ns;
   std::optional<double> limit, request_rate, duration_ns, input_tokens, output_tokens, output_tokens_per_s,
       first_mean_ns, first_median_ns, first_p99_ns, token_ns, request_ns, first_share, in_flight;
+  std::optional<std::string> waits_most;
+  std::optional<double> waits_most_share, waits_most_ns, waits_most_longest_ns;
 };
 const RelationOf<RequestBenchmarkRow>& RequestBenchmarkRelation();
 

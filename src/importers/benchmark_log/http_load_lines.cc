@@ -71,6 +71,7 @@ bool HttpLoadLinesReader::Line(std::string_view line) {
   else if (line.starts_with("Type,Name,Request Count,Failure Count,")) {
     Begin(Tool::kLocust);
     columns_ = CsvCells(line);
+    kinds_.clear();
     return true;
   } else if (RE2::PartialMatch(line, vegeta))
     Begin(Tool::kVegeta);
@@ -211,7 +212,10 @@ bool HttpLoadLinesReader::OfK6(std::string_view line) {
 bool HttpLoadLinesReader::OfLocust(std::string_view line) {
   const std::vector<std::string> cells = CsvCells(line);
   if (cells.size() != columns_.size()) return false;
-  if (cells[1] != "Aggregated") return true;
+  if (cells[1] != "Aggregated") {
+    TakeKind(cells);
+    return true;
+  }
   RequestBenchmark& report = reports_.back();
   for (size_t i = 2; i < cells.size(); ++i) {
     const double number = std::strtod(cells[i].c_str(), nullptr);
@@ -224,7 +228,30 @@ bool HttpLoadLinesReader::OfLocust(std::string_view line) {
   }
   // It counts those that failed among its requests.
   report.requests = std::max<int64_t>(0, report.requests - report.failed.value_or(0));
+  const auto waits = [](const RequestBenchmark::Kind& kind) {
+    return static_cast<double>(kind.requests) * kind.mean_ns;
+  };
+  double all = 0;
+  for (const RequestBenchmark::Kind& kind : kinds_) all += waits(kind);
+  if (kinds_.size() > 1 && all > 0) {
+    report.waits_most = *std::ranges::max_element(kinds_, {}, waits);
+    report.waits_most->share = waits(*report.waits_most) / all;
+  }
   return true;
+}
+
+// A row of Locust's: requests of one kind.
+void HttpLoadLinesReader::TakeKind(const std::vector<std::string>& cells) {
+  constexpr size_t kMostKinds = 1000;
+  if (kinds_.size() >= kMostKinds) return;
+  RequestBenchmark::Kind& kind = kinds_.emplace_back();
+  kind.name = cells[0].empty() ? cells[1] : cells[0] + ' ' + cells[1];
+  for (size_t i = 2; i < cells.size(); ++i) {
+    const double number = std::strtod(cells[i].c_str(), nullptr);
+    if (columns_[i] == "Request Count") kind.requests = CountOf(cells[i]);
+    if (columns_[i] == "Average Response Time") kind.mean_ns = number * kOfMs;
+    if (columns_[i] == "Max Response Time") kind.longest_ns = number * kOfMs;
+  }
 }
 
 bool HttpLoadLinesReader::OfVegeta(std::string_view line) {

@@ -27,11 +27,13 @@ class HttpLoadLinesReader {
   bool OfApache(std::string_view line);
   bool OfK6(std::string_view line);
   bool OfLocust(std::string_view line);
+  void TakeKind(const std::vector<std::string>& cells);
   bool OfVegeta(std::string_view line);
 
   Tool tool_ = Tool::kNone;
-  bool summary_ = false;              // hey's heading was the line before
-  std::vector<std::string> columns_;  // of Locust's file
+  bool summary_ = false;                       // hey's heading was the line before
+  std::vector<std::string> columns_;           // of Locust's file
+  std::vector<RequestBenchmark::Kind> kinds_;  // of the requests in it
   std::vector<RequestBenchmark> reports_;
 };
 

@@ -15,7 +15,7 @@
 namespace dladvisor::benchmark_log {
 namespace {
 
-constexpr size_t kMostValues = 64, kMostResultColumns = 40, kLeastResults = 3;
+constexpr size_t kMostValues = 64, kMostResultColumns = 40, kLeastResults = 3, kLeastCompared = 2;
 
 struct ResultColumn {
   std::string name;
@@ -218,6 +218,64 @@ void GivePace(const ResultColumn* rate, const ResultColumn* time, std::vector<Re
   }
 }
 
+// From which value of a setting of numbers on a speed-up is 1 and more, and below which less; in nine rows of
+// ten.
+void GiveLimit(const ResultColumn& speedup, const std::vector<ResultColumn*>& settings,
+               ResultSpeedup& result) {
+  constexpr double kMostly = 0.9;
+  double best = kMostly;
+  for (const ResultColumn* setting : settings) {
+    std::map<double, std::pair<int64_t, int64_t>> by_value;  // below 1, and others
+    bool numeric = true;
+    for (size_t row = 0; row < speedup.cells.size(); ++row) {
+      numeric = numeric && NumberOfCell(setting->cells[row]);
+      if (speedup.numbers[row] <= 0) continue;
+      auto& [below, above] = by_value[setting->numbers[row]];
+      ++(speedup.numbers[row] < 1 ? below : above);
+    }
+    if (!numeric) continue;
+    int64_t right = result.rows - result.below;  // with all values taken for faster
+    for (auto value = by_value.begin(); value != by_value.end(); ++value) {
+      const auto share = static_cast<double>(right) / static_cast<double>(result.rows);
+      if (value != by_value.begin() && share >= best) {
+        best = share;
+        result.setting = setting->name;
+        const auto cell = std::ranges::find(setting->numbers, value->first);
+        result.from = setting->cells[static_cast<size_t>(cell - setting->numbers.begin())];
+      }
+      right += value->second.first - value->second.second;
+    }
+  }
+}
+
+// Columns that say themselves how much faster each row is than a reference; not those of percent.
+std::vector<ResultSpeedup> SpeedupsOf(const std::vector<ResultColumn>& columns,
+                                      const std::vector<ResultColumn*>& settings) {
+  static const RE2 speedup(R"((?i)speed[-_ ]?up)");
+  constexpr size_t kMostSpeedups = 12;
+  std::vector<ResultSpeedup> speedups;
+  for (const ResultColumn& column : columns) {
+    if (!RE2::PartialMatch(column.name, speedup) || speedups.size() >= kMostSpeedups) continue;
+    const auto percent = [](const std::string& cell) { return cell.find('%') != std::string::npos; };
+    std::vector<double> numbers;
+    for (const double number : column.numbers)
+      if (number != 0) numbers.push_back(number);
+    std::ranges::sort(numbers);
+    if (numbers.size() < kLeastResults || numbers.front() < 0 || percent(column.name) ||
+        std::ranges::any_of(column.cells, percent))
+      continue;
+    ResultSpeedup& result = speedups.emplace_back();
+    result.name = column.name;
+    result.rows = static_cast<int64_t>(numbers.size());
+    result.below = std::ranges::lower_bound(numbers, 1.0) - numbers.begin();
+    result.least = numbers.front();
+    result.median = numbers[numbers.size() / 2];
+    result.most = numbers.back();
+    GiveLimit(column, settings, result);
+  }
+  return speedups;
+}
+
 }  // namespace
 
 bool MayBeResults(const std::vector<std::string>& names) {
@@ -287,12 +345,14 @@ std::optional<ResultTable> ResultsOf(const RawResults& raw) {
     table.settings.push_back(setting->name);
     table.kinds.push_back(setting->kind);
   }
+  table.speedups = SpeedupsOf(columns, settings);
   if (ways) {
     table.settings.emplace_back();
     table.kinds.push_back(SettingKind::kChoice);
   }
   const auto results = std::ranges::count_if(table.rows, [](const ResultRow& row) { return row.result > 0; });
-  if (table.settings.empty() || results < static_cast<int64_t>(kLeastResults)) return std::nullopt;
+  if (table.settings.empty() || results < static_cast<int64_t>(raw.compares ? kLeastCompared : kLeastResults))
+    return std::nullopt;
   // Times by a single name may be the parts of a run and not ways to do the same.
   static const RE2 whole(
       R"((?i)^(?:total|overall|sum|idle)(?:[ _:(].*)?$|(?:^|[ _])(?:total|overall|sum|all|idle)$)"),

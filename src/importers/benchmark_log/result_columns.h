@@ -15,6 +15,7 @@ struct RawResults {
   std::string title;  // the line above it
   std::vector<std::string> names;
   std::vector<std::vector<std::string>> rows;  // a cell for each name
+  bool compares = false;                       // by a tool that measures ways to do the same: two are enough
 };
 
 // Whether a table with these names may be one of results: with a measure, and not a profiler's, of parts.

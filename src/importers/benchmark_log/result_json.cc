@@ -126,6 +126,7 @@ std::optional<ResultTable> ResultsOfRecords(const std::vector<ResultRecord>& rec
   SumParts(table);
   GiveUnits(table);
   KeepMeanOfPytest(table);
+  KeepMeanOfHyperfine(table);
   SplitNames(table);
   const bool measures = std::ranges::any_of(table.names, [](const std::string& name) {
     return RoleOfName(name) == Role::kTime || RoleOfName(name) == Role::kRate;

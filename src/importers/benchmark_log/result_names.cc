@@ -48,6 +48,27 @@ void SplitNames(RawResults& table) {
     if (const size_t found = ColumnNamed(table, again); found < table.names.size()) EraseColumn(table, found);
 }
 
+bool KeepMeanOfHyperfine(RawResults& table) {
+  const auto has = [&](const char* name) { return ColumnNamed(table, name) < table.names.size(); };
+  static const RE2 mean(R"(Mean \[(m?s|min)\])");
+  std::string unit;
+  if (has("command") && has("mean") && has("stddev") && has("user") && has("system")) {
+    table.names[ColumnNamed(table, "command")] = "variant";
+    table.names[ColumnNamed(table, "mean")] = "mean time (s)";
+  } else if (has("Command") && has("Relative") && table.names.size() > 1 &&
+             RE2::FullMatch(table.names[1], mean, &unit)) {
+    table.names[ColumnNamed(table, "Command")] = "variant";
+    table.names[1] = fmt::format("mean time ({})", unit);
+  } else {
+    return false;
+  }
+  static const RE2 other(R"(stddev|median|user|system|min|max|memory_usage_byte|Min \[.*|Max \[.*|Relative)");
+  for (size_t i = table.names.size(); i-- > 0;)
+    if (RE2::FullMatch(table.names[i], other)) EraseColumn(table, i);
+  table.compares = true;
+  return true;
+}
+
 bool KeepMeanOfPytest(RawResults& table) {
   std::string unit;
   if (ColumnNamed(table, "stats.mean") < table.names.size() &&
@@ -65,6 +86,7 @@ bool KeepMeanOfPytest(RawResults& table) {
       R"(stats\..*|options\..*|Min|Max|StdDev|Median|IQR|Outliers|OPS.*|Rounds|Iterations|group|fullname|param)");
   for (size_t i = table.names.size(); i-- > 0;)
     if (RE2::FullMatch(table.names[i], other)) EraseColumn(table, i);
+  table.compares = true;
   return true;
 }
 

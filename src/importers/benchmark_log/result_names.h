@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of benchmarks whose names hold the settings: Google Benchmark's, pytest-benchmark's.
+// Tables of benchmarks whose names hold the settings: Google Benchmark's, pytest-benchmark's, hyperfine's.
 #pragma once
 
 #include "src/importers/benchmark_log/result_columns.h"
@@ -10,6 +10,8 @@ namespace dladvisor::benchmark_log {
 void SplitNames(RawResults& table);
 // Of pytest-benchmark's statistics the mean, with its unit. Whether the table is of these.
 bool KeepMeanOfPytest(RawResults& table);
+// The same of hyperfine's, whose commands are what is compared.
+bool KeepMeanOfHyperfine(RawResults& table);
 void EraseColumn(RawResults& table, size_t column);
 
 }  // namespace dladvisor::benchmark_log

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 
 #include "src/importers/benchmark_log/result_cells.h"
 
@@ -20,6 +21,17 @@ std::string Words(std::string_view name) {
   return words;
 }
 
+// Of different words two and more are ways to do the same, a quarter of all, and one is what others are
+// compared with: a profile's names of kernels ("fused_adam", "flash_fwd") have none of these.
+bool NamesWays(const std::vector<std::string>& cells) {
+  static const RE2 base(
+      R"((?i)(?:^|[_ -])(?:naive|baseline|ref(?:erence)?|eager|torch|pytorch|cublas|cudnn|numpy|unfused|sequential|serial|default|vanilla|native)$)");
+  const std::set<std::string> values(cells.begin(), cells.end());
+  const auto ways = static_cast<size_t>(std::ranges::count_if(values, IsWay));
+  return ways >= 2 && 4 * ways >= values.size() &&
+         std::ranges::any_of(values, [](const std::string& value) { return RE2::PartialMatch(value, base); });
+}
+
 }  // namespace
 
 Role RoleOfName(std::string_view name) {
@@ -29,11 +41,14 @@ Role RoleOfName(std::string_view name) {
           R"((?i)latency|run ?_?time|duration|elapsed|wall.?(?:clock|time)?|\b(?:real|cpu|gpu|step|iter|batch|epoch|train|infer|inference|exec)_?time\b|^time$|(?:time|mean|avg|total|compute)\w*[ _(\[]s[)\]]?$|(?:^|[ _(\[])(?:ns|us|µs|ms|secs?|seconds)[)\]]?$|[(\[]s[)\]]$|^(?:ns|us|µs|ms|s|secs?|seconds)(?:/|[ _]per[ _])|(?-i:[a-z](?:Ns|Us|Ms|Secs?|Seconds)$))"),
       status(R"((?i)^(?:status|state|success|error|outcome)$)"),
       ignored(
-          R"((?i)std|dev\b|\bvar\b|(?:\b|_)(?:min|max|median)(?:\b|_(?:latency|time|ms|us|s\b))|(?:\b|_)p\d\d|speed ?_?up|efficien|(?:\b|_)v?r?mem|memory|_mi?b\b|_gi?b\b|\(mi?b\)|\(gi?b\)|util|power|watt|temp|acc\b|accuracy|\bloss|f1|score|error|theoretical|peak|timestamp|offset|date|\bid\b|^index$|(?:^|_)idx$|_index$|seed|repeat|repetition|\brep\b|\brun\b|trial|timeout|^iter(?:ation)?s?$|^rounds?$|^n?_?runs$)");
+          R"((?i)std|dev\b|\bvar\b|(?:\b|_)(?:min|max|median)(?:\b|_(?:latency|time|ms|us|s\b))|(?:\b|_)p\d\d|speed ?_?up|efficien|(?:\b|_)v?r?mem|memory|_mi?b\b|_gi?b\b|\(mi?b\)|\(gi?b\)|util|power|watt|temp|acc\b|accuracy|\bloss|f1|score|error|theoretical|peak|timestamp|(?:start|end|begin|finish|arrival|creat\w*|submit|queue|wait|up|date)[ _]?time|offset|date|\bid\b|^index$|(?:^|_)idx$|_index$|seed|repeat|repetition|\brep\b|\brun\b|trial|timeout|^iter(?:ation)?s?$|^rounds?$|^n?_?runs$)");
   if (RE2::FullMatch(name, status)) return Role::kStatus;
   if (RE2::PartialMatch(name, ignored)) return Role::kIgnored;
   if (RE2::PartialMatch(name, rate)) return Role::kRate;
-  return RE2::PartialMatch(name, time) ? Role::kTime : Role::kSetting;
+  // "hf_time", "sdpa_compile_time": of ways to do the same. "kernel_time" is of a part.
+  static const RE2 of_way(R"((?i)^\w+_time$)");
+  return RE2::PartialMatch(name, time) || (RE2::FullMatch(name, of_way) && IsWay(name)) ? Role::kTime
+                                                                                        : Role::kSetting;
 }
 
 Role RoleOfWords(std::string_view name) {
@@ -80,7 +95,7 @@ bool IsOfProfile(std::string_view name) {
 
 bool IsWay(std::string_view text) {
   static const RE2 way(
-      R"((?i)\b(?:cpu|gpu|cuda|hip|seq|sequential|serial|par|parallel|omp|openmp|mpi|naive|tiled|cublas|cudnn|torch|pytorch|torchscript|onnx(?:runtime)?|tensorrt|trt|openvino|triton|numpy|jax|xla|tensorflow|tf|keras|vllm|sglang|tgi|baseline|optimi[sz]ed|fused|unfused|fp16|fp32|fp64|fp8|tf32|bf16|float(?:16|32|64)|bfloat16|half|amp|autocast|int8|int4|awq|gptq|eager|compiled?|inductor|reduce-overhead|max-autotune|flash\w*|sdpa|math|mem[ -]?efficient|xformers|ddp|fsdp\d?|zero-?\d|dp|graph|graphs|streams?|sync|async|pinned|v\d+)\b)");
+      R"((?i)\b(?:cpu|gpu|cuda|hip|seq|sequential|serial|par|parallel|omp|openmp|mpi|naive|tiled|wmma|hf|cublas|cudnn|torch|pytorch|torchscript|onnx(?:runtime)?|tensorrt|trt|openvino|triton|numpy|jax|xla|tensorflow|tf|keras|vllm|sglang|tgi|baseline|optimi[sz]ed|fused|unfused|fp16|fp32|fp64|fp8|tf32|bf16|float(?:16|32|64)|bfloat16|half|amp|autocast|int8|int4|awq|gptq|eager|compiled?|inductor|reduce-overhead|max-autotune|flash\w*|sdpa|math|mem[ -]?efficient|xformers|ddp|fsdp\d?|zero-?\d|dp|graph|graphs|streams?|sync|async|pinned|v\d+)\b)");
   return RE2::PartialMatch(Words(text), way);
 }
 
@@ -97,6 +112,10 @@ SettingKind KindOfSetting(const std::string& name, const std::vector<std::string
       hosts(R"((?i)^(?:cpu|gpu|cuda|mps|xpu|tpu|hip|rocm)(?::\d+)?$)");
   const std::string words = Words(name);
   if (!IsNumeric(cells)) {
+    // "kernel" of naive, tiled and cublas names ways to do the same, and of gemm and softmax what is done.
+    static const RE2 ways(
+        R"((?i)^(?:kernel|function|name|type|test|case|operation|benchmark|algorithm)(?:[ _.-]?name)?$)");
+    if (RE2::FullMatch(words, ways) && NamesWays(cells)) return SettingKind::kChoice;
     static const RE2 device("(?i)^(?:device|gpu|platform|hardware)$");
     const bool host = RE2::FullMatch(words, device) && std::ranges::all_of(cells, [](const auto& cell) {
                         return RE2::FullMatch(cell, hosts);

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "engine/base/trim.h"
@@ -146,12 +147,17 @@ RawResults ResultTableReader::Largest() const {
   if (std::ranges::count_if(tables_, alike) < 2) return *largest;
   RawResults all{"", largest->names, {}};
   all.names.emplace_back("table");
+  // The same rows are printed again, as the best of all, or in another format.
+  std::set<std::vector<std::string>> seen;
   for (const RawResults& table : tables_) {
     if (!alike(table)) continue;
+    std::set<std::vector<std::string>> own(table.rows.begin(), table.rows.end());
     for (const auto& row : table.rows) {
+      if (seen.contains(row)) continue;
       all.rows.push_back(row);
       all.rows.back().push_back(table.title);
     }
+    seen.merge(own);
   }
   return all;
 }
@@ -164,6 +170,7 @@ std::optional<ResultTable> ResultTableReader::Finish() const {
   // pytest prints much beside it.
   const bool pytest = !raw.rows.empty() && KeepMeanOfPytest(raw);
   if (raw.rows.empty() || (!mostly && !pytest)) return std::nullopt;
+  if (!raw.rows.empty()) KeepMeanOfHyperfine(raw);
   SplitNames(raw);
   return ResultsOf(raw);
 }

@@ -67,8 +67,10 @@ HeadlineText Headline(const ReportModel& model) {
     return {doubt + SummaryText(*summary) + (other ? MatterOf(advice.findings[*first]) : "") + "; ",
             first ? order + "." : NextMeasurement(advice, "summary-only")};
   }
-  if (const ReportTable* program = ProgramAlone(model))
+  if (const ReportTable* program = ProgramAlone(model)) {
+    if (!first && IsTableOfResults(*program)) return {doubt + ProgramText(*program) + ".", ""};
     return {doubt + ProgramText(*program) + "; ", first ? order + "." : NextOfProgram(advice)};
+  }
   if (const ReportTable* telemetry = TelemetryAlone(model))
     return {doubt + TelemetryText(model, *telemetry) + "; ",
             first ? order + "."

@@ -130,6 +130,10 @@ std::string ProgramText(const ReportTable& program) {
   return text + EndedWith(program);
 }
 
+bool IsTableOfResults(const ReportTable& program) {
+  return program.total_rows == 1 && ProgramCells(program).Text("program", Unit::kText) == "a benchmark";
+}
+
 std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportModel& model) {
   const ReportTable* program = FindTable(model, "program_log");
   if (program == nullptr || program->rows.rows.size() != 1) return {};
