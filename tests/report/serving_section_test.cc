@@ -66,7 +66,7 @@ TEST(ServingSection, CountersBesideTelemetryAreToldWithHowBusyTheGpuIs) {
                           {"metric", "gpu_utilization"},
                           {"samples", int64_t{300}},
                           {"mean", 0.35}}});
-  EXPECT_THAT(test::Render(run, ReportFormat::kText),
+  EXPECT_THAT(test::Render(run, ReportFormat::kMarkdown),
               HasSubstr("A log of GPU telemetry and a server's load, not a trace: 31.9 requests at once on "
                         "average, 32 at most, the GPU busy 35.0 % of the time;"));
 }
