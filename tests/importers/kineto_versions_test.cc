@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "src/importers/importers.h"
 #include "tests/support/files.h"
 
@@ -283,6 +284,18 @@ TEST(KinetoVersions, AbsurdNumbersAreBroughtIntoBounds) {
   EXPECT_THAT(Values(trace.kernels.registers), ElementsAre(0, 2147483647));
   EXPECT_THAT(trace.copies.bytes, ElementsAre(int64_t{1} << 50));
   EXPECT_THAT(trace.sets.bytes, ElementsAre(0));
+}
+
+TEST(KinetoVersions, ATraceThatIsCutInItsFirstEventSaysSo) {
+  const test::ScratchDir dir;
+  test::WriteFile(dir.path() / "trace.json",
+                  R"({"schemaVersion": 1, "traceEvents": [ {"ph": "X", "cat": "kernel", "name": "k", "pi)");
+  try {
+    ReadProfile(dir.path() / "trace.json");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("ends before its first event does"));
+  }
 }
 
 }  // namespace

@@ -367,6 +367,12 @@ Trace ReadTrace(ByteSource& source) {
 
   const std::optional<Ns> first = FirstTime(trace);
   if (!first && !OtherTraceOf(batch->process_names)) BecomeSpans(*batch, base);
+  if (!first && trace.program_spans.empty() && batch->rows_read.empty() &&
+      (!source.damage().empty() || reader->text().IsTruncated()))
+    throw WrongKind(
+        source.name(), "a Chrome trace that ends before its first event does",
+        "copy it again, or record it again to its end: a program that is killed, or a disk that is "
+        "full, cuts it");
   if (!first && trace.program_spans.empty()) RefuseUnknown(source, *batch);
   trace.health.rows_read = batch->rows_read;
   if (first) trace.health.rows_skipped = batch->rows_skipped;
