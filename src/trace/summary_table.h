@@ -35,8 +35,9 @@ struct SummaryRow {
 
 // The tables of one profile.
 struct SummaryTable {
-  std::string tool;   // "nsys stats", "nvprof", "torch.profiler", "rocprof", "Nsight Compute"
-  std::string title;  // what stands above it, "" where nothing does
+  std::string tool;    // "nsys stats", "nvprof", "torch.profiler", "rocprof", "Nsight Compute", "a script"
+  std::string title;   // what stands above it, "" where nothing does
+  std::string device;  // as PyTorch's columns call it: "CUDA", "XPU"; "" where they do not
   std::vector<SummaryRow> rows;
   std::optional<double> host_ns, device_ns;  // totals that are printed below it, of more than its rows
   bool has_device = false;                   // whether it has columns for a GPU's time, or rows of it

@@ -50,6 +50,13 @@ TEST(SummaryWall, LeavesOutTheRangeThatWaitsForTheBackwardPass) {
             (Rows{{600.0, Value()}}));
 }
 
+TEST(SummaryWall, WaitingForTheBackwardPassTakesNothing) {
+  EXPECT_EQ(Of({Operator("<built-in method run_backward of torch._C._EngineBas...", 4, 450, 400),
+                Operator("aten::mm", 40, 200, 200)},
+               "main_name"),
+            (Rows{{"aten::mm"}}));
+}
+
 TEST(SummaryWall, OfInferenceIsAllThatIsListed) {
   EXPECT_EQ(Of({Operator("model_inference", 1, 900, 300), Operator("aten::mm", 40, 600, 600)}, "wall_ns"),
             (Rows{{1000.0}}));

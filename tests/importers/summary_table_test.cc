@@ -134,6 +134,74 @@ TEST(SummaryTable, OfAnotherToolInMarkdownIsNone) {
       Error);
 }
 
+TEST(SummaryTable, OfAScriptMayHaveItsColumnsInAnyOrder) {
+  const auto tables = TablesOf(
+      "Top kernels of a run\nSource: run.nsys-rep\n\n"
+      "  Time%   Total (ms)     Calls    Avg (us)    p50 (us)  Category        Operation\n"
+      "------------------------------------------------------------------------------------\n"
+      "   50.0        400.0       200      2000.0      1900.5  AWQ dequant     void dequantize(int *, int)\n"
+      "   20.0        160.0        80      2000.0         0.5  Memory ops      [CUDA memcpy "
+      "Host-to-Device]\n");
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].tool, "a script");
+  ASSERT_EQ(tables[0].rows.size(), 2U);
+  EXPECT_EQ(tables[0].rows[0].name, "void dequantize(int *, int)");
+  EXPECT_EQ(tables[0].rows[0].total_ns, 4e8);
+  EXPECT_EQ(tables[0].rows[0].median_ns, 1900.5e3);
+  EXPECT_EQ(tables[0].rows[1].kind, SummaryRowKind::kCopy);
+  EXPECT_EQ(tables[0].device_ns, 8e8) << "by the share of the longest";
+  const auto names_first = TablesOf(
+      "=== breakdown ===\nKernel            Count   Total (ms)   Mean (us)\n"
+      "a_long_gemm_kernel 10        4.0          400.0\nsoftmax             5        1.0          200.0\n");
+  ASSERT_EQ(names_first[0].rows.size(), 2U);
+  EXPECT_EQ(names_first[0].rows[0].name, "a_long_gemm_kernel");
+  EXPECT_EQ(names_first[0].rows[0].total_ns, 4e6);
+  const auto drawn = TablesOf(
+      "┏━━━━━━━━━━━━━┳━━━━━━━┳━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┓\n"
+      "┃ Kernel Name ┃ Calls ┃ Total Time (ms) ┃ Avg (us) ┃\n"
+      "┡━━━━━━━━━━━━━╇━━━━━━━╇━━━━━━━━━━━━━━━━━╇━━━━━━━━━━┩\n"
+      "│ flash_fwd   │   640 │          512.00 │   800.00 │\n"
+      "└─────────────┴───────┴─────────────────┴──────────┘\n");
+  EXPECT_EQ(drawn[0].rows[0].total_ns, 512e6);
+}
+
+// Nothing says that its rows are of a GPU, or what the numbers are.
+TEST(SummaryTable, OfFunctionsOrWithoutUnitsIsNone) {
+  EXPECT_NE(RefusalOf("Profile of pipeline.py\n\nTime%   Total (ms)   Calls   Avg (us)   Name\n"
+                      " 60.0      1200.0      10   120000.0   load_csv\n"),
+            "");
+  EXPECT_NE(RefusalOf("Linux kernel trace\nName            Calls   Total (us)   Avg (us)\n"
+                      "vfs_read         1000       5000.0        5.0\n"),
+            "");
+  EXPECT_NE(RefusalOf("GPU breakdown\nName         Calls   CUDA Time (ms)   % of Total\n"
+                      "aten::mm        40          120.0          60.0\n"),
+            "");
+  EXPECT_NE(RefusalOf("Kernel   Calls   Total   Avg\nconv        10   120.0   12.0\n"), "");
+}
+
+// What ncu measured is elsewhere; nsys stats' tables before it are not.
+TEST(SummaryTable, IsReadWhereARunUnderNsightComputeFollows) {
+  const auto tables =
+      TablesOf(std::string(kKernels) +
+               "\n==PROF== Connected to process 557 (/build/m3)\n"
+               "==PROF== Profiling \"conv\" - 1: 0%....50%....100% - 74 passes\n"
+               "==PROF== Disconnected from process 557\n==PROF== Report: /build/run.ncu-rep\n");
+  EXPECT_EQ(tables[0].tool, "nsys stats");
+}
+
+TEST(SummaryTable, NamesMayFillTheirColumn) {
+  const auto tables = TablesOf(
+      "-------  ----------  ----------\n"
+      "Name           Self CPU %     Self CPU   CPU total %     CPU total  CPU time avg    # of Calls  \n"
+      "aten::linear       0.99%      82.668ms        18.52%        1.550s      51.651us         30000  \n"
+      "aten::_local_scalar_dense 1.02%  85.137ms  2.87%     240.305ms       8.010us             30001  \n"
+      "aten::argmax      2.03%     169.729ms         2.99%     249.727ms      24.973us         10000  \n"
+      "-------  ----------  ----------\nSelf CPU time total: 8.366s\n");
+  ASSERT_EQ(tables[0].rows.size(), 3U);
+  EXPECT_EQ(tables[0].rows[1].name, "aten::_local_scalar_dense");
+  EXPECT_EQ(tables[0].rows[1].calls, 30001);
+}
+
 TEST(SummaryTable, BlocksOfADocumentMayBeTablesOfOneProfile) {
   const auto tables = TablesOf("# Notes\n```\n" + std::string(kKernels) + "```\nand calls:\n```bash\n" +
                                "$ nsys stats r.nsys-rep\n" + kCalls + "```\n");

@@ -21,7 +21,7 @@ namespace {
 struct SummaryTableRow {
   int64_t profile = 0, summary = 0;
   std::string tool;
-  std::optional<std::string> title;
+  std::optional<std::string> title, device;
   int64_t rows = 0;
   bool shows_gpu = false, one_by_one = false;
   std::optional<double> device_ns, host_ns;
@@ -128,6 +128,11 @@ void AddRow(const SummaryTotalRow& row, SummaryTableRow& table) {
 
 constexpr std::string_view kSteps = "ProfilerStep*";
 
+// The main thread waits in it for autograd's, whose operators have rows of their own.
+bool WaitsForBackward(const SummaryTotalRow& row) {
+  return row.kind == "operator" && row.name.find("run_backward") != std::string::npos;
+}
+
 // What takes most: of the GPU's time where that is known, else of the host's. Ranges nest, and threads of the
 // operating system wait at once.
 void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
@@ -137,7 +142,7 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
     const SummaryTotalRow* most = nullptr;
     for (const SummaryTotalRow* row : rows)
       if (std::ranges::find(kinds, row->kind) != kinds.end() && row->name != kSteps &&
-          (most == nullptr || HostTime(*row) > HostTime(*most)))
+          !WaitsForBackward(*row) && (most == nullptr || HostTime(*row) > HostTime(*most)))
         most = row;
     if (most == nullptr || HostTime(*most) <= 0) continue;
     table.main_kind = most->kind;
@@ -232,9 +237,14 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
           .Key("summary", &SummaryTableRow::summary, Unit::kNone,
                "Number of the profile in the file, from 0.")
           .Column("tool", &SummaryTableRow::tool, Unit::kText,
-                  "nsys stats, nvprof, torch.profiler, rocprof, Nsight Compute.")
+                  "nsys stats, nvprof, torch.profiler, rocprof, Nsight Compute, or a script that made a "
+                  "table of its own.")
           .Column("title", &SummaryTableRow::title, Unit::kText,
                   "What stands above it, or the report that it is of; unknown where nothing does.")
+          .Column(
+              "device", &SummaryTableRow::device, Unit::kText,
+              "As the columns of torch.profiler call it: CUDA (which AMD's GPUs are, too), XPU, NPU, HPU, "
+              "MTIA; unknown of others.")
           .Column("rows", &SummaryTableRow::rows, Unit::kCount, "Rows of summary_total.")
           .Column("shows_gpu", &SummaryTableRow::shows_gpu, Unit::kNone,
                   "Whether it would show what a GPU does: not of a table with columns of the CPU alone.")
@@ -319,6 +329,7 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
     table.summary = static_cast<int64_t>(tables.size()) - 1;
     table.tool = of.tool;
     if (!of.title.empty()) table.title = of.title;
+    if (!of.device.empty()) table.device = of.device;
     table.shows_gpu = of.has_device;
     table.one_by_one = of.is_one_by_one;
     std::vector<const SummaryTotalRow*> rows;

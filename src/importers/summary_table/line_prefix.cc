@@ -38,7 +38,7 @@ std::string_view LinePrefix::Without(std::string_view line) {
   }
   if (line.find("Name") == std::string_view::npos && line.find("Time") == std::string_view::npos) return line;
   const size_t length = LengthOfPrefix(line);
-  if (length == 0 || !HeaderOf(line.substr(length), {})) return line;
+  if (length == 0 || !HeaderOf(line.substr(length), {}, {})) return line;
   static const RE2 clock(R"(\d\d:\d\d:\d\d)");
   prefix_.assign(line.substr(0, length));
   dated_ = RE2::PartialMatch(prefix_, clock);

@@ -18,6 +18,8 @@ constexpr int64_t kMostRows = 100'000;
 constexpr size_t kMostTables = 64, kLongestName = 4096, kLongestTitle = 80;
 // Blanks in front of what goes on with the name of the row before.
 constexpr size_t kIndented = 30;
+// Percent with one decimal, from which a row's share tells the whole.
+constexpr double kSharePrecise = 5;
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(" \t\r") == std::string_view::npos; }
 
@@ -136,6 +138,8 @@ constexpr std::string_view NameOf(Tool tool) {
       return "torch.profiler";
     case Tool::kRocprof:
       return "rocprof";
+    case Tool::kScript:
+      return "a script";
   }
   return "";
 }
@@ -204,6 +208,47 @@ void JoinRowsOfOneName(std::vector<SummaryRow>& rows) {
   rows.resize(kept);
 }
 
+// Borders of tables that terminals draw: U+2500 to U+257F, of which verticals part cells. False where there
+// are none.
+bool InAscii(std::string_view line, std::string& plain) {
+  if (line.find("\xE2\x94") == line.npos && line.find("\xE2\x95") == line.npos) return false;
+  plain.clear();
+  for (size_t i = 0; i < line.size(); ++i) {
+    const std::string_view sign = line.substr(i, 3);
+    if (!sign.starts_with("\xE2\x94") && !sign.starts_with("\xE2\x95")) {
+      plain += line[i];
+      continue;
+    }
+    plain += sign == "\xE2\x94\x82" || sign == "\xE2\x94\x83" || sign == "\xE2\x95\x91" ? '|' : '-';
+    i += 2;
+  }
+  return true;
+}
+
+// Whether a script's table is of kernels and copies by their names: "kernel" is a word of operating systems
+// and of convolutions, too, and operators of PyTorch are no kernels.
+bool IsOfGpu(const std::vector<SummaryRow>& rows) {
+  static const RE2 kernel(
+      R"((?i)gemm|cutlass|at::native|triton_|nccl|rccl|flash|attn|sm_?\d\d|Cijk_|nvjet|ampere_|elementwise|softmax|)"
+      R"(kernel|^void |^_Z|^\w+(?:::\w+)*<.*>|\w\(.*\*)"),
+      op("^aten::|^torch::|_op$");
+  bool any = false;
+  for (const SummaryRow& row : rows) {
+    if (RE2::PartialMatch(row.name, op)) return false;
+    any = any || row.kind == SummaryRowKind::kCopy || row.kind == SummaryRowKind::kSet ||
+          RE2::PartialMatch(row.name, kernel);
+  }
+  return any;
+}
+
+// A script prints what takes most alone, and its share of all.
+double WholeOf(const std::vector<SummaryRow>& rows, double by_share) {
+  double sum = 0;
+  for (const SummaryRow& row : rows)
+    if (row.kind != SummaryRowKind::kApi) sum += row.total_ns;
+  return std::max(sum, by_share);
+}
+
 bool Alike(const SummaryRow& a, const SummaryRow& b) {
   return a.kind == b.kind && a.name == b.name && a.calls == b.calls && a.total_ns == b.total_ns;
 }
@@ -212,6 +257,7 @@ bool Alike(const SummaryRow& a, const SummaryRow& b) {
 
 bool SummaryLinesReader::Line(std::string_view line) {
   if (IsBlank(line)) return false;
+  if (InAscii(line, plain_)) line = plain_;
   if (TakeHeader(line)) return true;
   if (open_) {
     if (IsRule(line) || TakeRow(line)) return true;
@@ -225,7 +271,7 @@ bool SummaryLinesReader::Line(std::string_view line) {
 }
 
 bool SummaryLinesReader::TakeHeader(std::string_view line) {
-  auto header = HeaderOf(line, words_);
+  auto header = HeaderOf(line, words_, before_);
   if (!header) return false;
   Close();
   has_headers_ = true;
@@ -256,6 +302,7 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
   SummaryRow row;
   std::string_view category;
   bool counted = false, timed = false;
+  double percent = 0;
   std::string type;
   for (size_t i = 0; i < header.cells.size() && i < cells->size(); ++i) {
     const std::string& cell = (*cells)[i];
@@ -266,6 +313,9 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
         break;
       case Column::kType:
         type = cell;
+        break;
+      case Column::kShare:
+        percent = number.value_or(0);
         break;
       case Column::kCategory:
         category = cell;
@@ -315,6 +365,10 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
   }
   if (!counted || !timed || row.name.empty()) return false;
   if (!type.empty()) open_->type = type;
+  if (row.total_ns > open_->longest_ns) {
+    open_->longest_ns = row.total_ns;
+    open_->whole_ns = percent >= kSharePrecise && percent <= 100 ? row.total_ns * 100 / percent : 0;
+  }
   // Sizes have no times.
   if (row.bytes && header.rows != Rows::kMigrations)
     row.average_ns = row.median_ns = row.min_ns = row.max_ns = std::nullopt;
@@ -354,6 +408,7 @@ bool SummaryLinesReader::TakeFooter(std::string_view line) {
 
 void SummaryLinesReader::TakeTitle(std::string_view line) {
   if (IsRule(line)) return;
+  before_ = std::move(words_);
   words_.assign(line.substr(0, kLongestTitle));
   if (line.find("Processing [") == line.npos && line.find("NVPROF is") == line.npos) return;
   static const RE2 processing(
@@ -399,6 +454,7 @@ void SummaryLinesReader::Close() {
   if (closed.header.rows == Rows::kOperators) DropSpans(closed.rows);
   if (closed.header.Has(Column::kThree)) JoinRowsOfOneName(closed.rows);
   if (closed.rows.empty()) return;
+  if (closed.header.tool == Tool::kScript && !IsOfGpu(closed.rows)) return;
   const std::string part = PartOf(closed.rows, closed.header);
   const std::string_view tool = NameOf(closed.header.tool);
   const bool known = !tables_.empty() && tables_.back().tool == tool && !parts_.contains("other file");
@@ -415,6 +471,8 @@ void SummaryLinesReader::Close() {
   }
   parts_.insert(part);
   SummaryTable& table = tables_.back();
+  if (!closed.header.device.empty()) table.device = closed.header.device;
+  if (closed.header.tool == Tool::kScript) table.device_ns = WholeOf(closed.rows, closed.whole_ns);
   table.has_device = table.has_device || closed.header.rows != Rows::kOperators ||
                      closed.header.Has(Column::kDeviceSelf) || closed.header.Has(Column::kDeviceTotal);
   AddRows(std::move(closed.rows), part == "sizes", table);

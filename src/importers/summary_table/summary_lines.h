@@ -30,6 +30,7 @@ class SummaryLinesReader {
     TableHeader header;
     std::string type;  // that a row named last
     std::vector<SummaryRow> rows;
+    double longest_ns = 0, whole_ns = 0;  // of the longest row, and what its share says of all
   };
 
   bool TakeHeader(std::string_view line);
@@ -43,8 +44,10 @@ class SummaryLinesReader {
 
   std::optional<Open> open_;
   std::vector<SummaryTable> tables_;
-  std::set<std::string> parts_;       // of the last of these: "kernels", "api", ...
-  std::string title_, words_, file_;  // the last line with words, and the file that is said to be processed
+  std::set<std::string> parts_;  // of the last of these: "kernels", "api", ...
+  std::string title_, words_, before_,
+      file_;           // the last lines with words, and the file that is said to be processed
+  std::string plain_;  // a line of a drawn table in ASCII
   int64_t rows_ = 0;
   bool footed_ = false;  // whether the last has its totals
   bool has_headers_ = false;

@@ -66,11 +66,13 @@ std::string_view NextWord(std::string_view& line) {
 
 // By the words before a unit in parentheses, in lower case.
 Column ColumnOf(const std::string& words, const std::string& unit, bool has_operations) {
+  static const RE2 time_unit("(?:n|u|m|\xC2\xB5|\xCE\xBC)?s(?:ec)?|seconds");
   static const RE2 device_self(R"(self (?:cuda|xpu|npu|mtia|hpu|privateuse1|hip|device)(?: total)?)"),
       device_total(R"((?:cuda|xpu|npu|mtia|hpu|privateuse1|hip|device) total)");
   constexpr auto kColumns = std::to_array<std::pair<std::string_view, Column>>({
       {"name", Column::kName},
       {"kernel name", Column::kName},
+      {"kernel", Column::kName},
       {"operation", Column::kName},
       {"range", Column::kName},
       {"type", Column::kType},
@@ -80,6 +82,12 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
       {"gridxyz", Column::kThree},
       {"blockxyz", Column::kThree},
       {"percentage", Column::kShare},
+      {"time%", Column::kShare},
+      {"time %", Column::kShare},
+      {"% time", Column::kShare},
+      {"% of total", Column::kShare},
+      {"%", Column::kShare},
+      {"share", Column::kShare},
       {"instances", Column::kCalls},
       {"num calls", Column::kCalls},
       {"calls", Column::kCalls},
@@ -89,10 +97,19 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
       {"operations", Column::kCalls},
       {"total time", Column::kTotal},
       {"totaldurationns", Column::kTotal},
+      {"total gpu time", Column::kTotal},
+      {"total cuda time", Column::kTotal},
+      {"total duration", Column::kTotal},
+      {"gpu time", Column::kTotal},
+      {"cuda time", Column::kTotal},
       {"avg", Column::kAverage},
       {"average", Column::kAverage},
+      {"mean", Column::kAverage},
+      {"avg time", Column::kAverage},
       {"averagens", Column::kAverage},
       {"med", Column::kMedian},
+      {"median", Column::kMedian},
+      {"p50", Column::kMedian},
       {"min", Column::kMin},
       {"minimum", Column::kMin},
       {"minns", Column::kMin},
@@ -105,6 +122,7 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
   });
   if (words == "time") return unit == "%" ? Column::kShare : Column::kTotal;
   if (words == "total size") return Column::kBytes;
+  if (words == "total" && RE2::FullMatch(unit, time_unit)) return Column::kTotal;
   if (words == "total" && has_operations) return Column::kBytes;
   if (const auto* found = std::ranges::find(kColumns, words, &std::pair<std::string_view, Column>::first);
       found != kColumns.end())
@@ -120,6 +138,39 @@ double BytesOf(std::string_view title) {
   return 0;
 }
 
+// "XPU" of "self xpu": what PyTorch calls the device.
+std::string DeviceOf(const std::vector<std::string>& names) {
+  static const RE2 self(R"(self (cuda|xpu|npu|mtia|hpu|privateuse1|hip)(?: total)?)");
+  std::string device;
+  for (const std::string& name : names)
+    if (RE2::FullMatch(name, self, &device)) break;
+  std::ranges::transform(device, device.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return device;
+}
+
+// A table of totals that a script made of a profile: names, calls and times with their unit, in any order, of
+// what a GPU does by its headers or by what stands above it.
+std::optional<TableHeader> OfAScript(TableHeader header, const std::vector<std::string>& names,
+                                     std::string_view title, std::string_view before) {
+  static const RE2 gpu(R"((?i)\b(?:kernels?|gpu|cuda|hip|rocm|nsys|nsight|device)\b)");
+  const bool drawn = header.layout == Layout::kCsv && header.separator == '|';
+  if (header.layout == Layout::kCsv && !drawn) return std::nullopt;
+  if (!header.Has(Column::kTotal) || !header.Has(Column::kCalls)) return std::nullopt;
+  if (header.Has(Column::kMedian) + header.Has(Column::kAverage) + header.Has(Column::kShare) < 1)
+    return std::nullopt;
+  const auto total = std::ranges::find(header.cells, Column::kTotal, &HeaderCell::column);
+  const bool of_gpu =
+      RE2::PartialMatch(re2::StringPiece(title.data(), title.size()), gpu) ||
+      RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), gpu) ||
+      std::ranges::any_of(names, [](const std::string& name) { return RE2::PartialMatch(name, gpu); });
+  if (!of_gpu || !total->has_unit) return std::nullopt;
+  if (!drawn) header.layout = Layout::kWide;
+  header.tool = Tool::kScript;
+  header.rows = Rows::kByName;
+  return header;
+}
+
 // What its columns are of; nothing where they are not of such a table.
 std::optional<TableHeader> Known(TableHeader header, const std::vector<std::string>& names) {
   const auto named = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
@@ -129,6 +180,7 @@ std::optional<TableHeader> Known(TableHeader header, const std::vector<std::stri
   if (header.Has(Column::kHostSelf) && (header.Has(Column::kHostTotal) || named("self cpu %"))) {
     header.tool = Tool::kTorch;
     header.rows = Rows::kOperators;
+    header.device = DeviceOf(names);
     if (header.layout == Layout::kWords) header.layout = Layout::kWide;
     return header;
   }
@@ -154,6 +206,7 @@ std::optional<TableHeader> Known(TableHeader header, const std::vector<std::stri
   if (header.separator == '|' && !named("instances") &&
       !(header.Has(Column::kMin) && header.Has(Column::kMax)))
     return std::nullopt;
+  if (named("kernel") || (!named("total time") && !named("time"))) return std::nullopt;
   if (!named("total time")) {
     header.tool = Tool::kNvprof;
     header.rows = Rows::kTyped;
@@ -229,9 +282,9 @@ std::vector<std::string> CsvCells(std::string_view line, char separator) {
   return cells;
 }
 
-std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view title) {
+std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view title, std::string_view before) {
   if (line.size() > kLongestHeader) return std::nullopt;
-  constexpr auto kSigns = std::to_array<std::string_view>({"Name", "Operation", "Range"});
+  constexpr auto kSigns = std::to_array<std::string_view>({"Name", "Operation", "Range", "Kernel", "kernel"});
   if (std::ranges::none_of(kSigns, [&](std::string_view sign) { return line.find(sign) != line.npos; }))
     return std::nullopt;
   if (line.find("Time") == line.npos && line.find("Total") == line.npos && line.find("Self CPU") == line.npos)
@@ -258,9 +311,11 @@ std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view titl
       of.unit = unit.empty() ? BytesOf(title) : UnitOf(unit).value_or(0);
     else
       of.unit = UnitOf(unit).value_or(1);
+    of.has_unit = UnitOf(unit).has_value();
     names.push_back(std::move(words));
   }
-  return Known(std::move(header), names);
+  if (auto known = Known(header, names)) return known;
+  return OfAScript(std::move(header), names, title, before);
 }
 
 namespace {
@@ -275,6 +330,21 @@ std::vector<std::string> CellsBehindName(std::string_view line, size_t count) {
     if (comma == line.npos) return {};
     cells[i] = line.substr(comma + 1);
     line = line.substr(0, comma);
+  }
+  cells[0] = line;
+  return cells;
+}
+
+// Of a row whose name, in front, fills its column so that one blank parts it from the numbers behind it.
+std::vector<std::string> NumbersBehindName(std::string_view line, size_t count) {
+  std::vector<std::string> cells(count);
+  line = Trim(line);
+  for (size_t i = count - 1; i > 0; --i) {
+    const size_t blank = line.find_last_of(" \t");
+    if (blank == line.npos) return {};
+    cells[i] = line.substr(blank + 1);
+    if (cells[i].find_first_not_of('-') != cells[i].npos && !NumberIn(cells[i], 1)) return {};
+    line = Trim(line.substr(0, blank));
   }
   cells[0] = line;
   return cells;
@@ -295,9 +365,13 @@ std::optional<std::vector<std::string>> CellsOf(std::string_view line, const Tab
       cells = CellsBehindName(line, header.cells.size());
     // Shapes and source lines, which may be empty, come last.
     const auto calls = std::ranges::find(header.cells, Column::kCalls, &HeaderCell::column);
-    const size_t needed = header.layout == Layout::kCsv
+    const size_t needed = header.layout == Layout::kCsv ? header.cells.size()
+                          : header.tool == Tool::kScript
                               ? header.cells.size()
                               : static_cast<size_t>(calls - header.cells.begin()) + 1;
+    if (cells.size() < needed && header.layout == Layout::kWide &&
+        header.cells.front().column == Column::kName)
+      cells = NumbersBehindName(line, header.cells.size());
     if (cells.size() < needed) return std::nullopt;
     cells.resize(header.cells.size());
     return cells;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The line of headers of a table of totals by name, and the cells of its rows: of nsys stats, nvprof,
-// torch.profiler's key_averages().table() and rocprof, as text and as CSV.
+// torch.profiler's key_averages().table() and rocprof, as text and as CSV, and of scripts that say their
+// units.
 #pragma once
 
 #include <cstdint>
@@ -38,14 +39,15 @@ enum class Layout : uint8_t {
   kCsv,    // a sign parts them
 };
 
-enum class Tool : uint8_t { kNsys, kNvprof, kTorch, kRocprof };
+enum class Tool : uint8_t { kNsys, kNvprof, kTorch, kRocprof, kScript };
 
 // Of what its rows are.
 enum class Rows : uint8_t { kKernels, kMemory, kRanges, kCalls, kOperators, kMigrations, kTyped, kByName };
 
 struct HeaderCell {
   Column column = Column::kOther;
-  double unit = 1;  // of a number without one: in ns, or bytes
+  double unit = 1;        // of a number without one: in ns, or bytes
+  bool has_unit = false;  // whether the header says it
 };
 
 struct TableHeader {
@@ -53,13 +55,15 @@ struct TableHeader {
   char separator = ',';  // of kCsv: also a tab, a semicolon, or the border of a drawn table or of Markdown's
   Tool tool = Tool::kNsys;
   Rows rows = Rows::kKernels;
+  std::string device;  // as PyTorch's columns call it: "CUDA", "XPU"
   std::vector<HeaderCell> cells;
 
   bool Has(Column column) const;
 };
 
-// Nothing where the line is none. `title` is what was written last above it: "by size in KiB".
-std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view title);
+// Nothing where the line is none. `title` is what was written last above it: "by size in KiB", and `before`
+// what stands above that.
+std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view title, std::string_view before);
 
 // "1,234.5", "45.2%", "952.81ms" in the unit given, or in its own.
 std::optional<double> NumberIn(std::string_view cell, double unit);

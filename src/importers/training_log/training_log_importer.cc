@@ -162,7 +162,8 @@ std::optional<Trace> TraceOf(ByteSource& source, LogReader& reader,
     for (SummaryTable& table : measured) summaries.push_back(std::move(table));
     return SummaryTrace(source, std::move(summaries));
   }
-  if (const auto lacks = reader.measured.WithoutKernels(); lacks && log.empty() && serving.empty() && !tables)
+  if (const auto lacks = reader.measured.WithoutKernels();
+      lacks && log.empty() && serving.empty() && summaries.empty() && !tables)
     throw WrongKind(source.name(), lacks->what, lacks->next_step);
   // A profiler's table tells more than the start of a server.
   const bool profiled = !summaries.empty() && serving.samples.empty() && reader.EngineError().empty();
