@@ -2,13 +2,13 @@
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
 // Each moment of a thread's time is of one bucket, the first of: blocking synchronisation (idle/sync),
-// blocking copies, of any GPU (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the start of
-// CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler), data loading
-// (idle/input), collectives of the host (idle/communication), saving a checkpoint (idle/checkpoint), garbage
-// collection (idle/garbage-collection), host time that ends in loading GPU code, or in the first launches
-// of an operator whose later calls take a fiftieth (idle/compilation, too: code was compiled or looked up, a
-// library started), calls of the operating system (idle/os).
-// What is left is, in this order:
+// blocking copies, of any GPU (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the
+// start of CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler),
+// data loading (idle/input), collectives of the host (idle/communication), saving a checkpoint
+// (idle/checkpoint), garbage collection (idle/garbage-collection), host time that ends in loading GPU code,
+// or in the first launches of an operator whose later calls take a fiftieth (idle/compilation, too: code was
+// compiled or looked up, a library started), calls of the operating system (idle/os). What is left is, in
+// this order:
 // - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time
 //   the host could have done what it did afterwards (idle/sync);
 // - dispatch (idle/launch), ranges of a runtime that do nothing else and the last part before the launch, up
