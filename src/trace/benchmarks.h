@@ -140,7 +140,7 @@ struct ResultTable {
   int64_t failed = 0;              // of these the ones that did not succeed
   std::vector<SettingKind> kinds;  // of the settings
   std::string pace_measure;        // what a row's pace is taken from, "" for nothing
-  std::vector<ResultSpeedup> speedups;
+  std::vector<ResultSpeedup> speedups = {};
 };
 
 }  // namespace dladvisor
