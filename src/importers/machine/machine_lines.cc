@@ -30,6 +30,15 @@ std::string_view WithoutLastWord(std::string_view name) {
   return name;
 }
 
+// Of a machine that the program does not run on, or of what it leaves aside there.
+bool IsOfAnotherMachine(std::string_view line) {
+  static const RE2 other(
+      R"re((?i)recommend|minimum|requir|support|trained on|\bsaved|checkpoint|reference|compar|versus|\bvs\b|)re"
+      R"re(\$|https?://|skip|ignor|unused|not used|too old|incompatib|e\.g\.|such as|example|matching|)re"
+      R"re(depend|install|download|collecting|warn|deprecat|since|want|need)re");
+  return RE2::PartialMatch(line, other);
+}
+
 }  // namespace
 
 Device& MachineLines::DeviceOf(int64_t ordinal) {
@@ -79,6 +88,7 @@ void MachineLines::TakeNames(std::string_view line) {
   std::string rank, numbers, model;
   if (!RE2::PartialMatch(line, stated, &rank, &numbers, &model) && !RE2::PartialMatch(line, cell, &model))
     return;
+  if (IsOfAnotherMachine(line)) return;
   const std::string name(WithoutLastWord(model));
   if (!rank.empty()) numbers = rank;
   if (numbers.empty()) {
@@ -100,18 +110,24 @@ void MachineLines::Line(std::string_view line) {
   if (!framework_.empty()) return;
   // "PyTorch version: 2.5.1", "PyTorch   2.5.1+cu121 @/opt", "Ultralytics 8.0.20 Python-3.8.10 torch-2.0.1".
   static const RE2 torch(
-      R"((?:\bPyTorch(?: [Vv]ersion)?|\btorch(?:[ _.]+[Vv]ersion)?|\btorch\.__version__)(?:["']? *[:=]+ *["']?| +|-)(\d\.\d{1,2}\.\d{1,2}(?:\+[a-z0-9.]+)?)\b)"),
-      requires_it("(?i)require|depend|install|warn|deprecat|since|want|need");
+      R"re((?:\b(?:PyTorch|torch)(?:[ _.]+[Vv]ersion)?["']?(?: *[:=]+ *["']?|  +)|)re"
+      R"re(\b(?:PyTorch|torch)[ _][Vv]ersion +|\btorch\.__version__["']?[ :=]+|\bPython-\S+ torch-))re"
+      R"re((\d\.\d{1,2}\.\d{1,2}(?:\+[a-z0-9.]+)?)\b)re");
   std::string version;
   if (line.find("orch") != std::string_view::npos && RE2::PartialMatch(line, torch, &version) &&
-      !RE2::PartialMatch(line, requires_it))
+      !IsOfAnotherMachine(line))
     framework_ = "PyTorch " + version;
 }
 
 void MachineLines::GiveTo(Trace& trace) const {
-  if (trace.devices.empty()) trace.devices = devices_;
-  if (trace.devices.empty() && !names_.empty() && !trace.facts.contains("gpu_names"))
-    trace.facts["gpu_names"] = fmt::format("{}", fmt::join(names_, ", "));
+  // One that is numbered may be one of several that other processes name.
+  const bool is_all = devices_.size() > 1 || (devices_.size() == 1 && devices_[0].memory_bytes);
+  if (trace.devices.empty() && is_all) trace.devices = devices_;
+  std::vector<std::string> names = names_;
+  if (devices_.size() == 1 && std::ranges::find(names, devices_[0].name) == names.end())
+    names.push_back(devices_[0].name);
+  if (trace.devices.empty() && !names.empty())
+    trace.facts.try_emplace("gpu_names", fmt::format("{}", fmt::join(names, ", ")));
   if (!framework_.empty()) trace.facts.try_emplace("framework", framework_);
 }
 

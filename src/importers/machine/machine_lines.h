@@ -17,11 +17,9 @@ class MachineLines {
  public:
   void Line(std::string_view line);
 
-  // GPUs that lines number, in order of their numbers; of ranks where lines name these.
-  const std::vector<Device>& devices() const { return devices_; }
-
-  // Adds what is known to a trace without devices of its own: the numbered GPUs, else the names of those
-  // that are not, whose number is unknown; and the framework, where the trace names none.
+  // Adds what is known to a trace without devices of its own: GPUs that are numbered, where there are several
+  // or their memory is known, else their names, and how many there are is unknown; and the framework, where
+  // the trace names none.
   void GiveTo(Trace& trace) const;
 
  private:
@@ -29,7 +27,8 @@ class MachineLines {
   Device& DeviceOf(int64_t ordinal);
   void TakeNames(std::string_view line);
 
-  std::vector<Device> devices_;
+  std::vector<Device>
+      devices_;  // that lines number, in order of their numbers; of ranks where lines name these
   std::vector<std::string> names_;  // of GPUs that no line numbers
   std::string framework_;
 };
