@@ -122,8 +122,8 @@ TEST(ResultTables, TitlesOfTablesAreASetting) {
   std::string text;
   for (const char* way : {"peer", "staged"})
     text += fmt::format(
-        "=== {} ===\nsize      time(ms)     bw(GB/s)\n1024      0.1      0.01\n2048      0.2      0.02\n\n",
-        way);
+        "=== {} ===\nsize      time(ms)     bw(GB/s)\n1024      {}.1      0.01\n2048      {}.2      0.02\n\n",
+        way, std::string_view(way).size(), std::string_view(way).size());
   const ProgramOutput output = ReadProgram(text);
   ASSERT_TRUE(output.results);
   EXPECT_THAT(output.results->settings, ElementsAre("size", "table"));
