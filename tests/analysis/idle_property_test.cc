@@ -192,12 +192,30 @@ class Reference {
     return false;
   }
 
+  // Whether calls of copies that the thread is in wait, all of them, for kernels of the copy's GPU.
+  bool IsBehindKernels(Ns n, uint32_t thread) const {
+    bool all = true;
+    for (size_t i = 0; i < t_.copies.size(); ++i) {
+      const uint32_t call = c_.launches.copy[i];
+      if (call == kNoIndex || t_.api_calls.thread[call] != thread || t_.api_calls.start[call] > n ||
+          n >= t_.api_calls.end[call])
+        continue;
+      Ns last = t_.api_calls.start[call];
+      for (size_t k = 0; k < t_.kernels.size(); ++k)
+        if (t_.kernels.device[k] == t_.copies.device[i] && t_.kernels.start[k] < t_.copies.start[i])
+          last = std::max(last, std::min(t_.kernels.end[k], t_.copies.start[i]));
+      all = all && last < t_.api_calls.end[call] && n < last;
+    }
+    return all;
+  }
+
   std::string_view CallName(size_t call) const { return t_.names.View(t_.api_calls.name[call]); }
 
   Bucket ActivityAt(Ns n, uint32_t thread) const {
     if (InCall("cudaStreamSynchronize", n, thread)) return Bucket::kIdleSync;
     // All copies are drawn of pageable memory.
-    if (InCall("cudaMemcpy", n, thread) || InCall("cudaMemcpyAsync", n, thread)) return Bucket::kIdleCopy;
+    if (InCall("cudaMemcpy", n, thread) || InCall("cudaMemcpyAsync", n, thread))
+      return IsBehindKernels(n, thread) ? Bucket::kIdleSync : Bucket::kIdleCopy;
     if (InCall("cudaMalloc", n, thread)) return Bucket::kAllocation;
     if (InCall("cuModuleLoadData", n, thread)) return Bucket::kCompilation;
     for (size_t i = 0; i < t_.overheads.size(); ++i)

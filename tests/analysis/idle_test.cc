@@ -195,6 +195,40 @@ TEST(Idle, ACopyThatBlocksTheHostForAnotherGpuIsACopy) {
   }
 }
 
+// The call of a copy waits for what is queued before it; that another GPU waits meanwhile is none of the
+// copy's.
+TEST(Idle, WhatACopyWaitsForOnAnotherGpuIsNotTheCopys) {
+  const auto charged = [](const char* name, Ns kernel_ends, MemoryKind memory) {
+    return GapWith([&](TraceBuilder& b) {
+      const uint32_t other = b.AddDevice(1);
+      b.Launch(102, 108, kernel_ends, "other", 0, 0, other);
+      b.Api(110, 180, name, 7);
+      b.Copy(150, 175, 4096, CopyDirection::kDeviceToHost, MemoryKind::kDevice, memory, 7, other);
+    });
+  };
+  for (const char* name : {"cudaMemcpy", "cudaMemcpyAsync_v3020"}) {
+    const Ledger behind = charged(name, 145, MemoryKind::kPageable);
+    EXPECT_EQ(At(behind, Bucket::kIdleSync), 35) << name;
+    EXPECT_EQ(At(behind, Bucket::kIdleCopy), 35) << "what stages it is its own";
+    const Ledger alone = charged(name, 109, MemoryKind::kPageable);
+    EXPECT_EQ(At(alone, Bucket::kIdleSync), 0);
+    EXPECT_EQ(At(alone, Bucket::kIdleCopy), 70);
+  }
+  const Ledger pinned = charged("cudaMemcpyAsync_v3020", 145, MemoryKind::kPinned);
+  EXPECT_EQ(At(pinned, Bucket::kIdleSync) + At(pinned, Bucket::kIdleCopy), 0);
+}
+
+TEST(Idle, ACopyWhoseCallReturnsBeforeTheKernelsEndWaitsForNone) {
+  const Ledger charged = GapWith([&](TraceBuilder& b) {
+    const uint32_t other = b.AddDevice(1);
+    b.Launch(102, 108, 185, "other", 0, 0, other);
+    b.Api(110, 180, "cudaMemcpyAsync_v3020", 7);
+    b.Copy(186, 188, 4096, CopyDirection::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice, 7,
+           other);
+  });
+  EXPECT_EQ(At(charged, Bucket::kIdleCopy), 70) << "it is staged at once, and copied behind the kernels";
+}
+
 TEST(Idle, WhatPrecedesAnotherPrefetchIsTheHosts) {
   TraceBuilder b;
   b.Launch(0, 5, 100, "first");

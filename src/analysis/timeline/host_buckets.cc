@@ -15,6 +15,7 @@
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/range_text.h"
 #include "src/analysis/timeline/awaited_input.h"
+#include "src/analysis/timeline/copy_calls.h"
 
 namespace dladvisor {
 namespace {
@@ -51,17 +52,6 @@ bool TakesFromPool(std::string_view name) {
   return name.starts_with("cudaMallocAsync") || name.starts_with("cudaMallocFromPoolAsync") ||
          name.starts_with("cuMemAllocAsync") || name.starts_with("cuMemAllocFromPoolAsync") ||
          name.starts_with("hipMallocAsync") || name.starts_with("hipMallocFromPoolAsync");
-}
-
-// Copies of pageable memory, by API call: their calls stage it, and return late even where asked not to wait.
-std::vector<bool> FindPageable(const Context& context) {
-  const Copies& copies = context.trace.copies;
-  std::vector<bool> pageable(context.trace.api_calls.size(), false);
-  for (size_t i = 0; i < copies.size(); ++i)
-    if (const uint32_t call = context.launches.copy[i]; call != kNoIndex)
-      pageable[call] =
-          copies.source[i] == MemoryKind::kPageable || copies.destination[i] == MemoryKind::kPageable;
-  return pageable;
 }
 
 // By name.
@@ -176,7 +166,7 @@ void HostBuckets::AddCalls(const std::vector<ApiKind>& kinds) {
   const Trace& trace = context_.trace;
   const ApiCalls& calls = trace.api_calls;
   const std::vector<Ns> set_up = FindSetUp(trace);
-  const std::vector<bool> pageable = FindPageable(context_);
+  const CopyCalls copies = FindCopyCalls(context_);
   std::set<uint32_t> with_pool;  // processes
   for (size_t i = 0; i < calls.size(); ++i) {
     if (calls.thread[i] == kNoIndex) continue;
@@ -193,11 +183,14 @@ void HostBuckets::AddCalls(const std::vector<ApiKind>& kinds) {
         Add(calls.thread[i], Bucket::kIdleSync, time);
         break;
       case ApiKind::kCopy:
-        Add(calls.thread[i], Bucket::kIdleCopy, time);
+      case ApiKind::kAsyncCopy: {
+        if (kinds[calls.name[i]] == ApiKind::kAsyncCopy && !copies.pageable[i]) break;
+        const Ns waits_until = copies.waits_until[i];
+        if (waits_until > time.start)
+          threads_[calls.thread[i]].by_activity[kBehindKernels].push_back({time.start, waits_until});
+        Add(calls.thread[i], Bucket::kIdleCopy, {waits_until, time.end});
         break;
-      case ApiKind::kAsyncCopy:
-        if (pageable[i]) Add(calls.thread[i], Bucket::kIdleCopy, time);
-        break;
+      }
       case ApiKind::kAllocation:
         Add(calls.thread[i], Bucket::kAllocation, time);
         break;

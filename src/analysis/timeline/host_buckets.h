@@ -2,13 +2,13 @@
 // What the threads of the host did over time: the base for saying why a GPU had nothing to do.
 //
 // Each moment of a thread's time is of one bucket, the first of: blocking synchronisation (idle/sync),
-// blocking copies, of any GPU (idle/copy), allocation (idle/allocation), loading and compiling GPU code, the
-// start of CUDA and its libraries, and capturing graphs (idle/compilation), the profiler (idle/profiler),
-// data loading (idle/input), collectives of the host (idle/communication), saving a checkpoint
-// (idle/checkpoint), garbage collection (idle/garbage-collection), host time that ends in loading GPU code,
-// or in the first launches of an operator whose later calls take a fiftieth (idle/compilation, too: code was
-// compiled or looked up, a library started), calls of the operating system (idle/os). What is left is, in
-// this order:
+// blocking copies, of any GPU (idle/copy), without their waits for kernels (idle/sync), allocation
+// (idle/allocation), loading and compiling GPU code, the start of CUDA and its libraries, and capturing
+// graphs (idle/compilation), the profiler (idle/profiler), data loading (idle/input), collectives of the host
+// (idle/communication), saving a checkpoint (idle/checkpoint), garbage collection (idle/garbage-collection),
+// host time that ends in loading GPU code, or in the first launches of an operator whose later calls take a
+// fiftieth (idle/compilation, too: code was compiled or looked up, a library started), calls of the operating
+// system (idle/os). What is left is, in this order:
 // - of a synchronisation that was waiting when the queue ran dry, as far as it had waited: in that time
 //   the host could have done what it did afterwards (idle/sync);
 // - dispatch (idle/launch), ranges of a runtime that do nothing else and the last part before the launch, up
@@ -77,12 +77,11 @@ class HostBuckets {
 
  private:
   static constexpr std::array kActivities = {
-      Bucket::kIdleSync,          Bucket::kIdleCopy,   Bucket::kAllocation,
-      Bucket::kCompilation,       Bucket::kProfiler,   Bucket::kInput,
-      Bucket::kIdleCommunication, Bucket::kCheckpoint, Bucket::kGarbageCollection,
-      Bucket::kCompilation,       Bucket::kOs};
-  static constexpr uint8_t kLaunches = 1, kFirstOfKernel = 2;  // in calls_
-  static constexpr size_t kWaiting = 0, kBeforeLoading = 9;    // in kActivities
+      Bucket::kIdleSync,    Bucket::kIdleCopy,          Bucket::kIdleSync,    Bucket::kAllocation,
+      Bucket::kCompilation, Bucket::kProfiler,          Bucket::kInput,       Bucket::kIdleCommunication,
+      Bucket::kCheckpoint,  Bucket::kGarbageCollection, Bucket::kCompilation, Bucket::kOs};
+  static constexpr uint8_t kLaunches = 1, kFirstOfKernel = 2;                     // in calls_
+  static constexpr size_t kWaiting = 0, kBehindKernels = 2, kBeforeLoading = 10;  // in kActivities
   struct Thread {
     std::array<IntervalSet, kActivities.size()> by_activity;
     IntervalSet calls_and_ranges;
