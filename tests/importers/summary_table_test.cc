@@ -179,6 +179,67 @@ TEST(SummaryTable, OfFunctionsOrWithoutUnitsIsNone) {
   EXPECT_NE(RefusalOf("Kernel   Calls   Total   Avg\nconv        10   120.0   12.0\n"), "");
 }
 
+TEST(SummaryTable, OfAScriptHasNoRowsOfTotals) {
+  constexpr std::string_view
+      kHead = "GPU: NVIDIA A100\nKernel  Time%  Total (ms)  Calls  Avg (us)\n",
+      kRows = "flash_fwd_kernel  60.0  600.0  100  6000.0\nmy_kernel  30.0  300.0  100  3000.0\n";
+  for (const std::string_view total :
+       {"TOTAL  100.0  900.0  200  4500.0\n", "Sum  100.0  900.0  200  4500.0\n",
+        "ALL KERNELS  100.0  900.0  200  4500.0\n", "whole step  100.0  900.0  200  4500.0\n"}) {
+    for (const bool above : {false, true}) {
+      const std::string_view first = above ? total : kRows, second = above ? kRows : total;
+      const auto tables = TablesOf(std::string(kHead) + std::string(first) + std::string(second));
+      ASSERT_EQ(tables.size(), 1U);
+      ASSERT_EQ(tables[0].rows.size(), 2U) << total;
+      EXPECT_EQ(tables[0].rows[0].name, "flash_fwd_kernel");
+    }
+  }
+  const auto rest =
+      TablesOf(std::string(kHead) + std::string(kRows) +
+               "Other (57 kernels)  10.0  100.0  300  333.3\n-----\nTotal  100.0  1000.0  500  2000.0\n");
+  ASSERT_EQ(rest[0].rows.size(), 2U);
+  EXPECT_EQ(rest[0].device_ns, 1e9);
+}
+
+TEST(SummaryTable, OfAScriptMayHaveAKernelThatSums) {
+  const auto tables = TablesOf(
+      "GPU: NVIDIA A100\nKernel  Time%  Total (ms)  Calls  Avg (us)\nmy_kernel  60.0  600.0  100  6000.0\n"
+      "all  30.0  300.0  100  3000.0\nsum(float*)  10.0  100.0  100  1000.0\n");
+  EXPECT_EQ(tables[0].rows.size(), 3U);
+}
+
+// "6.000,0" of German locales is no 6.
+TEST(SummaryTable, NumbersOfOtherLocalesAreNotRead) {
+  const std::string head = "GPU: NVIDIA A100\nKernel  Time%  Total (ms)  Calls  Avg (us)\n";
+  EXPECT_NE(RefusalOf(head + "a_gemm_kernel  66,7  6.000,0  1.000  6.000,0\n"), "");
+  EXPECT_NE(RefusalOf(head + "a_gemm_kernel  66,7  6000,5  1.000  6,0\n"), "");
+  EXPECT_NE(RefusalOf(head + "a_gemm_kernel  66.7  6000.5  1.000  6.0\n"), "");
+  EXPECT_EQ(TablesOf(head + "a_gemm_kernel  66.7  6,000.0  1,000  6,000.0\n")[0].rows[0].total_ns, 6e9);
+}
+
+TEST(SummaryTable, CallsOnTheHostAreNoTimeOfTheGpu) {
+  const std::string calls =
+      "CUDA API\nName  Time%  Total (ms)  Calls  Avg (us)\ncudaDeviceSynchronize  80.0  800.0  320  2500.0\n"
+      "cudaLaunchKernel  20.0  200.0  640  312.5\n";
+  EXPECT_NE(RefusalOf(calls), "");
+  const auto tables = TablesOf(
+      "CUDA kernels\nKernel  Time%  Total (ms)  Calls  Avg (us)\nmy_kernel  80.0  80.0  320  250.0\n"
+      "other_kernel  20.0  20.0  320  62.5\n\n" +
+      calls);
+  ASSERT_EQ(tables.size(), 1U);
+  EXPECT_EQ(tables[0].device_ns, 1e8);
+}
+
+TEST(SummaryTable, OfAProcessorIsNone) {
+  for (const std::string_view title :
+       {"OpenMP, 64 threads, AMD EPYC 7763", "numba @njit kernels, CPU", "CPU: Intel Xeon, no GPU found"})
+    EXPECT_NE(RefusalOf(std::string(title) + "\nKernel  Time%  Total (ms)  Calls  Avg (us)\n"
+                                             "spmv_kernel  55.0  5500.0  1000  5500.0\n"
+                                             "dot_kernel  45.0  4500.0  1000  4500.0\n"),
+              "")
+        << title;
+}
+
 // What ncu measured is elsewhere; nsys stats' tables before it are not.
 TEST(SummaryTable, IsReadWhereARunUnderNsightComputeFollows) {
   const auto tables =

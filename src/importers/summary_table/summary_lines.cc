@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/trim.h"
+#include "src/importers/summary_table/script_rows.h"
 
 namespace dladvisor::summary_table {
 namespace {
@@ -225,28 +226,10 @@ bool InAscii(std::string_view line, std::string& plain) {
   return true;
 }
 
-// Whether a script's table is of kernels and copies by their names: "kernel" is a word of operating systems
-// and of convolutions, too, and operators of PyTorch are no kernels.
-bool IsOfGpu(const std::vector<SummaryRow>& rows) {
-  static const RE2 kernel(
-      R"((?i)gemm|cutlass|at::native|triton_|nccl|rccl|flash|attn|sm_?\d\d|Cijk_|nvjet|ampere_|elementwise|softmax|)"
-      R"(kernel|^void |^_Z|^\w+(?:::\w+)*<.*>|\w\(.*\*)"),
-      op("^aten::|^torch::|_op$");
-  bool any = false;
-  for (const SummaryRow& row : rows) {
-    if (RE2::PartialMatch(row.name, op)) return false;
-    any = any || row.kind == SummaryRowKind::kCopy || row.kind == SummaryRowKind::kSet ||
-          RE2::PartialMatch(row.name, kernel);
-  }
-  return any;
-}
-
-// A script prints what takes most alone, and its share of all.
-double WholeOf(const std::vector<SummaryRow>& rows, double by_share) {
-  double sum = 0;
-  for (const SummaryRow& row : rows)
-    if (row.kind != SummaryRowKind::kApi) sum += row.total_ns;
-  return std::max(sum, by_share);
+// "1.000" of some locales is a thousand.
+bool HasGroupsOfPoints(std::string_view count) {
+  static const RE2 groups(R"([1-9]\d{0,2}(?:\.\d{3})+)");
+  return RE2::FullMatch(re2::StringPiece(count.data(), count.size()), groups);
 }
 
 bool Alike(const SummaryRow& a, const SummaryRow& b) {
@@ -321,7 +304,7 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
         category = cell;
         break;
       case Column::kCalls:
-        counted = number.has_value() && *number < 1e15;
+        counted = number.has_value() && *number < 1e15 && !HasGroupsOfPoints(cell);
         if (counted) row.calls = static_cast<int64_t>(NumberIn(cell, 1).value_or(0));
         break;
       case Column::kTotal:
@@ -454,7 +437,12 @@ void SummaryLinesReader::Close() {
   if (closed.header.rows == Rows::kOperators) DropSpans(closed.rows);
   if (closed.header.Has(Column::kThree)) JoinRowsOfOneName(closed.rows);
   if (closed.rows.empty()) return;
-  if (closed.header.tool == Tool::kScript && !IsOfGpu(closed.rows)) return;
+  std::optional<double> whole_ns;
+  if (closed.header.tool == Tool::kScript) {
+    whole_ns = WholeOf(closed.rows, closed.whole_ns);
+    DropTotals(closed.rows);
+    if (closed.rows.empty() || !IsOfGpu(closed.rows)) return;
+  }
   const std::string part = PartOf(closed.rows, closed.header);
   const std::string_view tool = NameOf(closed.header.tool);
   const bool known = !tables_.empty() && tables_.back().tool == tool && !parts_.contains("other file");
@@ -472,7 +460,7 @@ void SummaryLinesReader::Close() {
   parts_.insert(part);
   SummaryTable& table = tables_.back();
   if (!closed.header.device.empty()) table.device = closed.header.device;
-  if (closed.header.tool == Tool::kScript) table.device_ns = WholeOf(closed.rows, closed.whole_ns);
+  if (whole_ns) table.device_ns = whole_ns;
   table.has_device = table.has_device || closed.header.rows != Rows::kOperators ||
                      closed.header.Has(Column::kDeviceSelf) || closed.header.Has(Column::kDeviceTotal);
   AddRows(std::move(closed.rows), part == "sizes", table);

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "engine/base/trim.h"
+#include "src/importers/summary_table/script_rows.h"
 
 namespace dladvisor::summary_table {
 namespace {
@@ -164,7 +165,7 @@ std::optional<TableHeader> OfAScript(TableHeader header, const std::vector<std::
       RE2::PartialMatch(re2::StringPiece(title.data(), title.size()), gpu) ||
       RE2::PartialMatch(re2::StringPiece(before.data(), before.size()), gpu) ||
       std::ranges::any_of(names, [](const std::string& name) { return RE2::PartialMatch(name, gpu); });
-  if (!of_gpu || !total->has_unit) return std::nullopt;
+  if (!of_gpu || !total->has_unit || SaysHost(title, before)) return std::nullopt;
   if (!drawn) header.layout = Layout::kWide;
   header.tool = Tool::kScript;
   header.rows = Rows::kByName;
@@ -256,7 +257,13 @@ std::optional<double> UnitOf(std::string_view name) {
 
 std::optional<double> NumberIn(std::string_view cell, double unit) {
   std::string text(Trim(cell));
-  std::erase(text, ',');
+  // Others' locales write 1,234.5 as 1.234,5, and 66.7 as 66,7, which are not read: a comma parts groups
+  // here.
+  if (text.find(',') != text.npos) {
+    static const RE2 groups(R"(\d{1,3}(?:,\d{2,3})*,\d{3}(?:\D.*)?)");
+    if (!RE2::FullMatch(text, groups)) return std::nullopt;
+    std::erase(text, ',');
+  }
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || !(value >= 0) || value > 1e18) return std::nullopt;
