@@ -98,11 +98,12 @@ struct SimulationPart {
 struct SimulationRun {
   std::string program;
   double ns = 0;
-  int64_t steps = 0;                // 0 where not said
-  int64_t tasks = 0, threads = 0;   // processes, and threads of each; 0 where not said
-  std::optional<double> busy;       // of the time of all these threads, what they computed
-  bool on_gpu = false;              // that it says that it uses one
-  std::optional<double> imbalance;  // of the time, what goes to waiting for the task with most to do
+  int64_t steps = 0;                     // 0 where not said
+  int64_t tasks = 0, threads = 0;        // processes, and threads of each; 0 where not said
+  std::optional<double> busy;            // of the time of all these threads, what they computed
+  bool on_gpu = false;                   // that it says that it uses one
+  std::optional<double> imbalance;       // of the time, what goes to waiting for the task with most to do
+  std::optional<double> mesh_imbalance;  // the same between tasks for the mesh and those for the rest
   std::vector<SimulationPart> parts;
 };
 
@@ -125,7 +126,7 @@ struct ResultRow {
 // A column of a table of results that says how many times as fast each is as a reference.
 struct ResultSpeedup {
   std::string name;
-  int64_t rows = 0, below = 0;  // with a value, and of these below 1
+  int64_t rows = 0, below = 0;  // with a value, and of these below 1 by 5 % or more
   double least = 0, median = 0, most = 0;
   std::string setting,
       from;  // of numbers, from whose value on it is 1 or more, below which less; "" for none

@@ -73,5 +73,32 @@ TEST(Simulations, OfGromacsBySharesOfAllRanks) {
   EXPECT_THAT(output.simulation->parts[0].ns, DoubleNear(21.85e9, kNear));
 }
 
+TEST(Simulations, LammpsWithItsGpuPackageIsOnAGpu) {
+  const ProgramOutput output = ReadProgram(
+      "LAMMPS (2 Aug 2023)\n- Using acceleration for lj/cut:\n-  with 1 proc(s) per device.\n"
+      "Device 0: NVIDIA A100-SXM4-40GB, 108 CUs, 39/40 GB, 1.4 GHZ (Mixed Precision)\n"
+      "Loop time of 10.5 on 1 procs for 500 steps with 1000 atoms\n\n"
+      "99.0% CPU use with 1 MPI tasks x 1 OpenMP threads\n\nMPI task timing breakdown:\n"
+      "Section |  min time  |  avg time  |  max time  |%varavg| %total\n"
+      "---------------------------------------------------------------\n"
+      "Pair    | 9.5        | 9.5        | 9.5        |   0.0 | 90.48\n"
+      "Other   |            | 1.0        |            |       |  9.52\n");
+  ASSERT_TRUE(output.simulation);
+  EXPECT_TRUE(output.simulation->on_gpu);
+}
+
+TEST(Simulations, OfGromacsTheWaitsOfItsRanksForTheMesh) {
+  const ProgramOutput output = ReadProgram(
+      "NOTE: 19.4 % of the available CPU time was lost due to load imbalance\n"
+      " Part of the total run time spent waiting due to PP/PME imbalance: 25.1 %\n"
+      "     R E A L   C Y C L E   A N D   T I M E   A C C O U N T I N G\n\nOn 16 MPI ranks\n\n"
+      " Force                 12    1      20001      32.112       3699.300  80.0\n"
+      " Rest                                           0.229         26.380  20.0\n"
+      " Total                                         50.000       7732.431 100.0\n");
+  ASSERT_TRUE(output.simulation);
+  EXPECT_THAT(output.simulation->imbalance.value_or(0), DoubleNear(0.194, 1e-9));
+  EXPECT_THAT(output.simulation->mesh_imbalance.value_or(0), DoubleNear(0.251, 1e-9));
+}
+
 }  // namespace
 }  // namespace dladvisor

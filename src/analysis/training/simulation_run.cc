@@ -70,6 +70,8 @@ const RelationOf<SimulationRunRow>& SimulationRunRelation() {
               "imbalance_share", &Row::imbalance_share, Unit::kRatio,
               "Of the time, what goes to waiting for the process with most to do: as it says, or what the "
               "longest of the forces takes more than the mean; unknown where neither is said.")
+          .Column("mesh_imbalance_share", &Row::mesh_imbalance_share, Unit::kRatio,
+                  "The same between processes for the mesh and those for the rest; unknown where not said.")
           .Column("on_gpu", &Row::on_gpu, Unit::kNone, "1 where it says that it uses a GPU.")
           .Column("parts", &Row::parts, Unit::kText, "The greatest of its parts, in words.");
   return relation;
@@ -124,6 +126,7 @@ std::vector<SimulationRunRow> ComputeSimulationRuns(const Context& context) {
   if (run->threads > 0) row.threads = run->threads;
   row.busy_share = run->busy;
   row.imbalance_share = run->imbalance;
+  row.mesh_imbalance_share = run->mesh_imbalance;
   row.on_gpu = run->on_gpu;
   row.parts = PartsText(*run);
   double longer = 0;

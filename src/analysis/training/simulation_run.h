@@ -19,7 +19,7 @@ struct SimulationRunRow {
   std::string program;
   double ns = 0;
   std::optional<int64_t> steps, tasks, threads;
-  std::optional<double> busy_share, imbalance_share;
+  std::optional<double> busy_share, imbalance_share, mesh_imbalance_share;
   bool on_gpu = false;
   std::string parts;
 };

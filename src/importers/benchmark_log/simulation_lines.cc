@@ -69,18 +69,25 @@ bool SimulationLinesReader::TakesGromacs(std::string_view line) {
   static const RE2 steps(R"(^\s*nsteps\s+= (\d+)\s*$)"),
       ranks(R"(^On (\d+) MPI ranks?(?: doing PP)?,? ?(?:each using (\d+) OpenMP threads)?)"),
       row(R"(^ ?(\S.*?)\s{2,}(?:\d+\s+\d+\s+)?(?:\d+\s+)?(\d+\.\d+)\s+\d+\.\d+\s+(\d+\.\d+)\s*$)"),
-      waits(R"(time spent waiting due to load imbalance: (\d+(?:\.\d+)?)\s?%)");
+      waits(R"(time spent waiting due to load imbalance: (\d+(?:\.\d+)?)\s?%)"),
+      lost(R"(^NOTE: (\d+(?:\.\d+)?)\s?% of the available CPU time was lost due to load imbalance)"),
+      mesh_waits(R"(time spent waiting due to PP/PME imbalance: (\d+(?:\.\d+)?)\s?%)");
   double seconds = 0, share = 0;
   int64_t threads = 0;
   if (RE2::FullMatch(line, steps, &steps_)) return true;
-  if (RE2::PartialMatch(line, waits, &seconds)) {
+  if (RE2::PartialMatch(line, waits, &seconds) || RE2::PartialMatch(line, lost, &seconds)) {
     run_.imbalance = seconds * kPercent;
     return true;
   }
+  if (RE2::PartialMatch(line, mesh_waits, &seconds)) {
+    run_.mesh_imbalance = seconds * kPercent;
+    return true;
+  }
   if (line.find("R E A L   C Y C L E   A N D   T I M E") != std::string_view::npos) {
-    const auto imbalance = std::exchange(run_, {}).imbalance;
+    const SimulationRun before = std::exchange(run_, {});
     run_.program = "GROMACS";
-    run_.imbalance = imbalance;
+    run_.imbalance = before.imbalance;
+    run_.mesh_imbalance = before.mesh_imbalance;
     run_.steps = steps_;
     run_.on_gpu = on_gpu_;
     table_ = Table::kCycles;
@@ -113,14 +120,18 @@ bool SimulationLinesReader::TakesGromacs(std::string_view line) {
 bool SimulationLinesReader::Line(std::string_view line) {
   if (line.size() > kLongestOfSimulation) return false;
   line = TrimAll(line, "\r");
-  // "will use up to 1 GPU(s) per node", "Device Time Info (average)", "1 GPU selected for this run".
+  // "will use up to 1 GPU(s) per node", "Device Time Info (average)", "1 GPU selected for this run"; of
+  // LAMMPS' package of its own "- Using acceleration for lj/cut:", "Device 0: NVIDIA A100-SXM4-40GB, 108 CUs,
+  // ...".
   static const RE2 gpu(
-      R"(will use up to [1-9]\d* GPU\(s\) per node|^Device Time Info|^\d+ GPUs? (?:auto-)?selected for this run)");
-  if ((line.find("GPU") != std::string_view::npos || line.starts_with("Device Time")) &&
-      RE2::PartialMatch(line, gpu)) {
+      R"(will use up to [1-9]\d* GPU\(s\) per node|^Device Time Info|^\d+ GPUs? (?:auto-)?selected for this run|^- +Using acceleration for \S+:|^Device \d+: .+, \d+ CUs\b)");
+  const std::string_view inner = TrimAll(line, " ");
+  if ((line.find("GPU") != std::string_view::npos || inner.starts_with("Device ") ||
+       line.starts_with("-  Using ") || line.starts_with("- Using ")) &&
+      RE2::PartialMatch(re2::StringPiece(inner.data(), inner.size()), gpu)) {
     on_gpu_ = true;
     run_.on_gpu = true;
-    if (longest_ && line.starts_with("Device Time")) longest_->on_gpu = true;
+    if (longest_ && inner.starts_with("Device Time")) longest_->on_gpu = true;
     return false;
   }
   return TakesLammps(line) || TakesGromacs(line);
