@@ -64,7 +64,8 @@ TEST(ResultTables, WhereASpeedupIsBelowOne) {
   std::string text = "| Length | Dim | Old (ms) | New (ms) | Speedup |\n|---|---|---|---|---|\n";
   for (int length = 128; length <= 1024; length *= 2)
     for (int dim = 16; dim <= 64; dim *= 2)
-      text += fmt::format("| {} | {} | 1.0 | {}.{} | {}x |\n", length, dim, 1, dim, length < 512 ? 0.5 : 1.5);
+      text += fmt::format("| {} | {} | {} | 1.0 | {}x |\n", length, dim, length < 512 ? 0.5 : 1.6,
+                          length < 512 ? 0.5 : 1.6);
   const ProgramOutput output = ReadProgram(text);
   ASSERT_TRUE(output.results);
   ASSERT_EQ(output.results->speedups.size(), 1u);
@@ -74,6 +75,48 @@ TEST(ResultTables, WhereASpeedupIsBelowOne) {
   EXPECT_EQ(speedup.below, 6);
   EXPECT_EQ(speedup.setting, "Length");
   EXPECT_EQ(speedup.from, "512");
+}
+
+TEST(ResultTables, SpeedupsThatAreNoneOverAReference) {
+  const auto count = [](const std::string& text) {
+    const ProgramOutput output = ReadProgram(text);
+    return output.results ? output.results->speedups.size() : 0;
+  };
+  EXPECT_EQ(count("size,base_ms,new_ms,speedup\n1,1.0,0.8,1.25\n2,2,1.5,1.33\n4,4,2.6,1.54\n"), 1u);
+  EXPECT_EQ(count("size,base_ms,new_ms,speedup\n1,1.0,0.8,0.25\n2,2,1.5,0.33\n4,4,2.6,0.54\n"), 0u) << "gain";
+  EXPECT_EQ(count("size,new_ms,speedup_pct\n1,0.8,0.25\n2,1.5,0.33\n4,2.6,0.54\n"), 0u);
+  EXPECT_EQ(count("size,triton_ms,torch_ms,speedup\n1,1,2,0.5\n2,2,3,0.67\n4,4,5,0.8\n"), 0u) << "inverse";
+  EXPECT_EQ(count("gpus,time_s,speedup\n2,130,0.77\n4,160,0.63\n8,190,0.6\n"), 0u) << "devices";
+  EXPECT_EQ(count("batch,latency_ms,speedup\n1,10,1.0\n2,12,0.83\n4,15,0.67\n"), 0u) << "of a row";
+  EXPECT_EQ(count("config,latency_ms,energy_speedup\na,10,1.1\nb,6,0.9\nc,5,0.8\n"), 0u);
+}
+
+TEST(ResultTables, NoSlowerThanByChance) {
+  const ProgramOutput output =
+      ReadProgram("size,ms,speedup\n1,1.2,0.999\n2,1.3,0.97\n4,1.4,1.002\n8,2,0.9\n");
+  ASSERT_TRUE(output.results);
+  ASSERT_EQ(output.results->speedups.size(), 1u);
+  EXPECT_EQ(output.results->speedups[0].below, 1);
+}
+
+TEST(ResultTables, AWrongResultIsNoneAndABoundIsNoWay) {
+  const ProgramOutput output = ReadProgram(
+      "kernel,N,tflops,correct\nnaive,4096,1.5,True\ntiled,4096,6.5,True\ncublas,4096,152,True\n"
+      "async,4096,900,False\ntheoretical_peak,4096,312,True\n");
+  ASSERT_TRUE(output.results);
+  ASSERT_EQ(output.results->rows.size(), 4u);
+  EXPECT_TRUE(output.results->rows[3].failed);
+  EXPECT_FALSE(output.results->rows[2].failed);
+}
+
+TEST(ResultTables, KernelsOfOtherWorkAreNoWays) {
+  const ProgramOutput output = ReadProgram(
+      "kernel,N,time_us\ngemm_naive,4096,91000\ngemm_tiled,4096,21000\ngemv_naive,4096,310\n"
+      "gemv_tiled,4096,90\ngemm_naive,8192,99000\ngemm_tiled,8192,41000\ngemv_naive,8192,510\n"
+      "gemv_tiled,8192,190\n");
+  if (output.results) {
+    EXPECT_NE(output.results->kinds.at(0), SettingKind::kChoice);
+  }
 }
 
 TEST(ResultTables, RowsThatArePrintedAgainCountOnce) {
@@ -280,6 +323,38 @@ TEST(ResultTables, HyperfineComparesTwoCommands) {
     EXPECT_THAT(both.results->rows[1].values, ElementsAre("python infer.py"));
     EXPECT_DOUBLE_EQ(both.results->rows[1].result, 6.233);
   }
+}
+
+TEST(ResultTables, HyperfineOfOtherWorkComparesNothing) {
+  const auto kind_of = [](const std::string& one, const std::string& two, double spread) {
+    const ProgramOutput output = ReadProgram(fmt::format(
+        R"json({{"results": [{{"command": "{}", "mean": 4.1, "stddev": {}, "user": 3.9, "system": 0.7}},
+        {{"command": "{}", "mean": 6.2, "stddev": 0.1, "user": 5.9, "system": 0.8}}]}})json",
+        one, spread, two));
+    return output.results ? output.results->settings.at(0) : "none";
+  };
+  constexpr double kSmall = 0.1, kGreat = 3;
+  EXPECT_EQ(kind_of("python train.py --workers 0", "python train.py --workers 8", kSmall), "variant");
+  EXPECT_EQ(kind_of("python train.py --workers 0", "python train.py --workers 8", kGreat), "case");
+  EXPECT_EQ(kind_of("OMP_NUM_THREADS=1 ./a", "OMP_NUM_THREADS=8 ./a", kSmall), "variant");
+  EXPECT_EQ(kind_of("./bench --dtype fp16", "./bench --dtype fp32", kSmall), "variant");
+  EXPECT_EQ(kind_of("make -j4", "make -j8", kSmall), "variant");
+  EXPECT_EQ(kind_of("python train.py --epochs 1", "python train.py --epochs 2", kSmall), "case");
+  EXPECT_EQ(kind_of("./nbody 1000", "./nbody 2000", kSmall), "case");
+  EXPECT_EQ(kind_of("./asr short.wav", "./asr long.wav", kSmall), "case");
+  EXPECT_EQ(kind_of("python preprocess.py", "python train.py", kSmall), "case");
+  EXPECT_EQ(kind_of("./run --model tiny", "./run --model large", kSmall), "case");
+  EXPECT_EQ(kind_of("./run --skip-eval", "./run", kSmall), "case");
+}
+
+TEST(ResultTables, HyperfineOfACommandThatFails) {
+  const ProgramOutput output = ReadProgram(
+      R"json({"results": [{"command": "./a --fp16", "mean": 0.9, "stddev": 0.1, "user": 1, "system": 0, "exit_codes": [1]},
+      {"command": "./a", "mean": 6.2, "stddev": 0.1, "user": 1, "system": 0, "exit_codes": [0]},
+      {"command": "./a --bf16", "mean": 4.2, "stddev": 0.1, "user": 1, "system": 0, "exit_codes": [0]}]})json");
+  ASSERT_TRUE(output.results);
+  EXPECT_TRUE(output.results->rows[0].failed);
+  EXPECT_FALSE(output.results->rows[1].failed);
 }
 
 TEST(ResultTables, CompareOfTorch) {

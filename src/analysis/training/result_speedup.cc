@@ -20,7 +20,8 @@ const RelationOf<ResultSpeedupRow>& ResultSpeedupRelation() {
           .Column("of_all", &Row::of_all, Unit::kNone,
                   "1 where it is the only one, or its name says that it is of the whole.")
           .Column("rows", &Row::rows, Unit::kCount, "Results that have it.")
-          .Column("below", &Row::below, Unit::kCount, "Of these that are slower than the reference.")
+          .Column("below", &Row::below, Unit::kCount,
+                  "Of these that are slower than the reference, by 5 % or more.")
           .Column("below_share", &Row::below_share, Unit::kRatio, "Their share.")
           .Column("least", &Row::least, Unit::kNone, "The least of it.")
           .Column("median", &Row::median, Unit::kNone, "Its median.")

@@ -11,19 +11,22 @@
 
 #include "src/importers/benchmark_log/result_cells.h"
 #include "src/importers/benchmark_log/result_settings.h"
+#include "src/importers/benchmark_log/result_speedups.h"
 
 namespace dladvisor::benchmark_log {
 namespace {
 
 constexpr size_t kMostValues = 64, kMostResultColumns = 40, kLeastResults = 3, kLeastCompared = 2;
 
-struct ResultColumn {
-  std::string name;
-  Role role = Role::kIgnored;
-  SettingKind kind = SettingKind::kGiven;
-  std::vector<std::string> cells;
-  std::vector<double> numbers;  // 0 where a cell holds none
-};
+// A column that says of each row whether its result is right: "correct", "allclose" of True and False.
+bool TellsRight(const std::string& name, const std::vector<std::string>& cells) {
+  static const RE2 right(
+      R"((?i)^(?:is[ _]?)?(?:correct(?:ness)?|allclose|all[ _]close|pass(?:ed|es)?|verif(?:y|ied)|valid(?:ated)?|match(?:es|ed)?|ok)[?]?$)"),
+      answer(
+          R"((?i)^(?:true|false|yes|no|y|n|ok|pass(?:ed)?|fail(?:ed|s)?|correct|incorrect|wrong|✓|✔|✅|✗|✘|❌)$)");
+  return RE2::FullMatch(name, right) &&
+         std::ranges::all_of(cells, [](const std::string& cell) { return RE2::FullMatch(cell, answer); });
+}
 
 std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
   std::vector<ResultColumn> columns;
@@ -39,6 +42,7 @@ std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
     }
     const bool numeric = numbers > 0 && numbers + failures == column.cells.size();
     column.role = numeric ? RoleOfName(column.name) : RoleOfWords(column.name);
+    if (!numeric && TellsRight(column.name, column.cells)) column.role = Role::kStatus;
     if (numeric && column.role == Role::kSetting && !UnitOfColumn(column.cells).empty())
       column.role = Role::kTime;
     if (column.role != Role::kSetting) continue;
@@ -52,7 +56,7 @@ std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
 
 bool IsFailure(const std::string& status) {
   static const RE2 well(
-      R"((?i)^(?:ok|okay|success|succeeded|pass(?:ed)?|complete[d]?|done|true|yes|1|0|none|)$)");
+      R"((?i)^(?:ok|okay|success|succeeded|pass(?:ed)?|complete[d]?|done|true|yes|y|correct|✓|✔|✅|1|0|none|)$)");
   return !RE2::FullMatch(status, well);
 }
 
@@ -218,62 +222,14 @@ void GivePace(const ResultColumn* rate, const ResultColumn* time, std::vector<Re
   }
 }
 
-// From which value of a setting of numbers on a speed-up is 1 and more, and below which less; in nine rows of
-// ten.
-void GiveLimit(const ResultColumn& speedup, const std::vector<ResultColumn*>& settings,
-               ResultSpeedup& result) {
-  constexpr double kMostly = 0.9;
-  double best = kMostly;
-  for (const ResultColumn* setting : settings) {
-    std::map<double, std::pair<int64_t, int64_t>> by_value;  // below 1, and others
-    bool numeric = true;
-    for (size_t row = 0; row < speedup.cells.size(); ++row) {
-      numeric = numeric && NumberOfCell(setting->cells[row]);
-      if (speedup.numbers[row] <= 0) continue;
-      auto& [below, above] = by_value[setting->numbers[row]];
-      ++(speedup.numbers[row] < 1 ? below : above);
-    }
-    if (!numeric) continue;
-    int64_t right = result.rows - result.below;  // with all values taken for faster
-    for (auto value = by_value.begin(); value != by_value.end(); ++value) {
-      const auto share = static_cast<double>(right) / static_cast<double>(result.rows);
-      if (value != by_value.begin() && share >= best) {
-        best = share;
-        result.setting = setting->name;
-        const auto cell = std::ranges::find(setting->numbers, value->first);
-        result.from = setting->cells[static_cast<size_t>(cell - setting->numbers.begin())];
-      }
-      right += value->second.first - value->second.second;
-    }
-  }
-}
-
-// Columns that say themselves how much faster each row is than a reference; not those of percent.
-std::vector<ResultSpeedup> SpeedupsOf(const std::vector<ResultColumn>& columns,
-                                      const std::vector<ResultColumn*>& settings) {
-  static const RE2 speedup(R"((?i)speed[-_ ]?up)");
-  constexpr size_t kMostSpeedups = 12;
-  std::vector<ResultSpeedup> speedups;
-  for (const ResultColumn& column : columns) {
-    if (!RE2::PartialMatch(column.name, speedup) || speedups.size() >= kMostSpeedups) continue;
-    const auto percent = [](const std::string& cell) { return cell.find('%') != std::string::npos; };
-    std::vector<double> numbers;
-    for (const double number : column.numbers)
-      if (number != 0) numbers.push_back(number);
-    std::ranges::sort(numbers);
-    if (numbers.size() < kLeastResults || numbers.front() < 0 || percent(column.name) ||
-        std::ranges::any_of(column.cells, percent))
-      continue;
-    ResultSpeedup& result = speedups.emplace_back();
-    result.name = column.name;
-    result.rows = static_cast<int64_t>(numbers.size());
-    result.below = std::ranges::lower_bound(numbers, 1.0) - numbers.begin();
-    result.least = numbers.front();
-    result.median = numbers[numbers.size() / 2];
-    result.most = numbers.back();
-    GiveLimit(column, settings, result);
-  }
-  return speedups;
+// Without rows of what a device could do at best: "theoretical_peak", "roofline".
+RawResults WithoutBounds(RawResults raw) {
+  static const RE2 bound(
+      R"((?i)^(?:theor\w*|roof[ _-]?line|speed[ _-]of[ _-]light|sol|peak)(?:[ _-](?:peak|max\w*|limit|bound|\w?flops))?$|[ _-](?:peak|roofline)$)");
+  std::erase_if(raw.rows, [](const std::vector<std::string>& row) {
+    return std::ranges::any_of(row, [](const std::string& cell) { return RE2::PartialMatch(cell, bound); });
+  });
+  return raw;
 }
 
 }  // namespace
@@ -292,7 +248,8 @@ bool MayBeResults(const std::vector<std::string>& names) {
          std::ranges::none_of(names, IsOfProfile);
 }
 
-std::optional<ResultTable> ResultsOf(const RawResults& raw) {
+std::optional<ResultTable> ResultsOf(const RawResults& all) {
+  const RawResults raw = WithoutBounds(all);
   std::vector<ResultColumn> columns = ColumnsOf(raw);
   std::vector<const ResultColumn*> times, rates, states;
   std::vector<ResultColumn*> settings;
@@ -361,8 +318,8 @@ std::optional<ResultTable> ResultsOf(const RawResults& raw) {
   const auto names_whole = [](const std::string& value) {
     return !NumberOfCell(value) && value.size() < kMostValues && RE2::PartialMatch(value, whole);
   };
-  const bool by_name = settings.size() == 1 && !ways && !table.rate && !NumberOfCell(settings[0]->cells[0]) &&
-                       !RE2::FullMatch(settings[0]->name, choice) &&
+  const bool by_name = !raw.compares && settings.size() == 1 && !ways && !table.rate &&
+                       !NumberOfCell(settings[0]->cells[0]) && !RE2::FullMatch(settings[0]->name, choice) &&
                        !std::ranges::all_of(settings[0]->cells, IsWay);
   const bool parts = by_name || std::ranges::any_of(table.rows, [&](const ResultRow& row) {
                        return std::ranges::any_of(row.values, names_whole);

@@ -47,6 +47,10 @@ void FlattenResult(const ResultJson& object, const std::string& prefix, ResultRe
                           CellOf(value["value"]) + " " + CellOf(value["unit"]));
     else if (value.is_object() && prefix.empty())
       FlattenResult(value, name == "params" ? " " : name + ".", record);
+    // hyperfine's "exit_codes", of each run of a command.
+    if (name == "exit_codes" && value.is_array())
+      record.emplace_back(
+          "status", std::ranges::all_of(value, [](const auto& code) { return code == 0; }) ? "ok" : "failed");
     if (IsScalar(value)) record.emplace_back(prefix == " " ? name : prefix + name, CellOf(value));
   }
 }

@@ -5,14 +5,39 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "src/importers/benchmark_log/result_commands.h"
 
 namespace dladvisor::benchmark_log {
 namespace {
 
 size_t ColumnNamed(const RawResults& table, std::string_view name) {
   return static_cast<size_t>(std::ranges::find(table.names, name) - table.names.begin());
+}
+
+// Whether the least of a table's means and the greatest lie further apart than both scatter, as far as it
+// says.
+bool DifferBeyondSpread(const RawResults& table) {
+  const size_t mean = ColumnNamed(table, "mean"), spread = ColumnNamed(table, "stddev");
+  std::vector<std::pair<double, double>> results;
+  static const RE2 both(R"(([\d.]+) ± ([\d.]+))");
+  for (const auto& row : table.rows) {
+    double value = 0, scatter = 0;
+    if (mean < row.size() && spread < row.size()) {
+      value = std::strtod(row[mean].c_str(), nullptr);
+      scatter = std::strtod(row[spread].c_str(), nullptr);
+    } else if (row.size() < 2 || !RE2::PartialMatch(row[1], both, &value, &scatter)) {
+      return true;
+    }
+    results.emplace_back(value, scatter);
+  }
+  if (results.empty()) return true;
+  const auto [least, most] = std::ranges::minmax(results);
+  return most.first - least.first > least.second + most.second;
 }
 
 }  // namespace
@@ -52,16 +77,22 @@ bool KeepMeanOfHyperfine(RawResults& table) {
   const auto has = [&](const char* name) { return ColumnNamed(table, name) < table.names.size(); };
   static const RE2 mean(R"(Mean \[(m?s|min)\])");
   std::string unit;
+  const bool differ = DifferBeyondSpread(table);
+  size_t named = 0;
   if (has("command") && has("mean") && has("stddev") && has("user") && has("system")) {
-    table.names[ColumnNamed(table, "command")] = "variant";
+    named = ColumnNamed(table, "command");
     table.names[ColumnNamed(table, "mean")] = "mean time (s)";
   } else if (has("Command") && has("Relative") && table.names.size() > 1 &&
              RE2::FullMatch(table.names[1], mean, &unit)) {
-    table.names[ColumnNamed(table, "Command")] = "variant";
+    named = ColumnNamed(table, "Command");
     table.names[1] = fmt::format("mean time ({})", unit);
   } else {
     return false;
   }
+  std::vector<std::string> commands;
+  for (const auto& row : table.rows) commands.push_back(row[named]);
+  // What is no way to do the same is a case of its own.
+  table.names[named] = differ && AreWaysToDoTheSame(commands) ? "variant" : "case";
   static const RE2 other(R"(stddev|median|user|system|min|max|memory_usage_byte|Min \[.*|Max \[.*|Relative)");
   for (size_t i = table.names.size(); i-- > 0;)
     if (RE2::FullMatch(table.names[i], other)) EraseColumn(table, i);

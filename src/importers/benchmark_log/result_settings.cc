@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "src/importers/benchmark_log/result_cells.h"
@@ -21,6 +22,19 @@ std::string Words(std::string_view name) {
   return words;
 }
 
+// Whether the same ways are there of several works: "gemm_naive, gemm_tiled, gemv_naive, gemv_tiled".
+bool NamesSeveralWorks(const std::set<std::string>& values) {
+  std::map<std::string, std::set<std::string>> works_of;
+  for (const std::string& value : values) {
+    const size_t end = value.find_first_of("_- ");
+    if (end == std::string::npos || IsWay(value.substr(0, end))) continue;
+    auto& works = works_of[value.substr(end + 1)];
+    works.insert(value.substr(0, end));
+    if (works.size() > 1) return true;
+  }
+  return false;
+}
+
 // Of different words two and more are ways to do the same, a quarter of all, and one is what others are
 // compared with: a profile's names of kernels ("fused_adam", "flash_fwd") have none of these.
 bool NamesWays(const std::vector<std::string>& cells) {
@@ -28,7 +42,7 @@ bool NamesWays(const std::vector<std::string>& cells) {
       R"((?i)(?:^|[_ -])(?:naive|baseline|ref(?:erence)?|eager|torch|pytorch|cublas|cudnn|numpy|unfused|sequential|serial|default|vanilla|native)$)");
   const std::set<std::string> values(cells.begin(), cells.end());
   const auto ways = static_cast<size_t>(std::ranges::count_if(values, IsWay));
-  return ways >= 2 && 4 * ways >= values.size() &&
+  return ways >= 2 && 4 * ways >= values.size() && !NamesSeveralWorks(values) &&
          std::ranges::any_of(values, [](const std::string& value) { return RE2::PartialMatch(value, base); });
 }
 
