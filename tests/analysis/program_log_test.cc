@@ -92,6 +92,18 @@ TEST(ProgramLog, SharesAreOfTheTimeOfTheRunThatIsPrinted) {
                    .slowest_of_run);
 }
 
+TEST(ProgramLog, WhatIsLongerThanTheRunIsNoPartOfIt) {
+  EXPECT_FALSE(RowOf({{"data loading of all workers", "", 1, 320e9},
+                      {"Total time", "", 1, 100e9},
+                      {"compute", "", 1, 95e9}})
+                   .slowest_time);
+  const ProgramLogRow row = RowOf({{"Audio duration", "", 1, 3600e9},
+                                   {"Total time", "", 1, 140e9},
+                                   {"Transcription time", "", 1, 120e9},
+                                   {"Model load time", "", 1, 12e9}});
+  EXPECT_EQ(row.slowest_time, "Transcription time");
+}
+
 TEST(ProgramLog, WhatIsCompiledInPartsIsOneCostOfTheStart) {
   const ProgramLogRow row = RowOf({{"pipeline_compile", "", 2, 20e9},
                                    {"vmap_first_call", "", 1, 15e9},

@@ -90,11 +90,15 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
       statistic(
           R"((?i)(?:^|[^a-z])(?:tpot|itl|tbt)(?:[^a-z]|$)|per.?(?:output.?)?token|inter.?token|\bp\(?\d\d|percentile|\d(?:th\b|\s*%)|(?:^|[^a-z])(?:mean|average|avg|median|med|max|maximum|min|minimum|std(?:dev)?|stdev|slowest|fastest|best|worst|last)(?:[^a-z]|$)|(?:^|[^a-z])first(?:$|[^a-z](?:$|[^c]|c[^a]))|^(?:latency|time|frame time)$)");
+  // How long what is worked on plays.
+  static const RE2 of_media(
+      R"((?i)(?:audio|video|clip|media|song|speech|recording)s?[ _-](?:file[ _-])?(?:duration|length)|duration of (?:the )?(?:audio|video|clip|media|song|speech|recording))");
   std::vector<const ProgramFigure*> times;  // the longest first
   double whole = 0, run = 0, doubtful = 0, longest_doubtful = 0;
   std::map<int64_t, double> wholes;  // by how often they are printed
   for (const ProgramFigure& figure : output.figures) {
     if (!figure.unit.empty()) continue;
+    if (RE2::PartialMatch(figure.name, of_media)) continue;
     if (RE2::PartialMatch(figure.name, statistic)) {
       // "max_pool" and "first_stage" may be parts all the same.
       if (figure.name.find('_') != std::string::npos) {
@@ -136,6 +140,9 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
       times.erase(times.begin());
   }
   if (times.empty() || longest_doubtful > times[0]->sum) return std::nullopt;
+  // What is longer than the total of the run is summed over workers, or none of it.
+  constexpr double kAbove = 1.05;
+  if (run > 0 && times[0]->count == 1 && times[0]->sum > kAbove * run) return std::nullopt;
   // What is printed often is a part of the total that is printed as often.
   if (const auto same = wholes.find(times[0]->count); times[0]->count > 1)
     whole = same != wholes.end() && same->second >= times[0]->sum ? same->second : 0;
