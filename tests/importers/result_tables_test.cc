@@ -109,6 +109,13 @@ TEST(ResultTables, AWrongResultIsNoneAndABoundIsNoWay) {
   EXPECT_FALSE(output.results->rows[2].failed);
 }
 
+TEST(ResultTables, AFailureIsAResultAsWell) {
+  const ProgramOutput output =
+      ReadProgram("kernel,N,time_us,correct\nnaive,4096,91,True\ntiled,4096,21,True\nasync,4096,3,False\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->failed, 1);
+}
+
 TEST(ResultTables, KernelsOfOtherWorkAreNoWays) {
   const ProgramOutput output = ReadProgram(
       "kernel,N,time_us\ngemm_naive,4096,91000\ngemm_tiled,4096,21000\ngemv_naive,4096,310\n"

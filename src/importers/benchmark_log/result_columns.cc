@@ -307,8 +307,12 @@ std::optional<ResultTable> ResultsOf(const RawResults& all) {
     table.settings.emplace_back();
     table.kinds.push_back(SettingKind::kChoice);
   }
-  const auto results = std::ranges::count_if(table.rows, [](const ResultRow& row) { return row.result > 0; });
-  if (table.settings.empty() || results < static_cast<int64_t>(raw.compares ? kLeastCompared : kLeastResults))
+  const auto measured =
+      std::ranges::count_if(table.rows, [](const ResultRow& row) { return row.result > 0; });
+  // One that fails by its own column is a result, too.
+  const int64_t results = measured + (states.empty() ? 0 : table.failed);
+  if (table.settings.empty() || measured == 0 ||
+      results < static_cast<int64_t>(raw.compares ? kLeastCompared : kLeastResults))
     return std::nullopt;
   // Times by a single name may be the parts of a run and not ways to do the same.
   static const RE2 whole(
