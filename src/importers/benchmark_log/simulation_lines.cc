@@ -31,7 +31,7 @@ bool SimulationLinesReader::TakesLammps(std::string_view line) {
       use(R"(^(\d+(?:\.\d+)?)% CPU use with (\d+) MPI tasks? x (\d+|no) OpenMP threads?)"),
       all(R"(^(\w[\w /-]*?))" + CellPattern() + CellPattern() + CellPattern() +
           R"(\s*\|\s*\d+\.\d+\s*\|\s*\d+\.\d+\s*$)"),
-      one(R"(^(\w[\w /-]*?)\s*\|\s*\|)" + CellPattern().substr(5) + R"(\s*\|\s*\|\s*\|\s*\d+\.\d+\s*$)");
+      one(R"(^(\w[\w /-]*?)\s*\|)" + CellPattern() + R"(\s*\|\s*\|\s*\|\s*\d+\.\d+\s*$)");
   double seconds = 0, least = 0, most = 0;
   int64_t number = 0;
   std::string name;

@@ -5,39 +5,49 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 namespace dladvisor::summary_table {
 namespace {
 
 bool IsCall(const SummaryRow& row) { return row.kind == SummaryRowKind::kApi; }
 
-// Times and calls of the others add up to the row's.
-bool IsSumOfOthers(const std::vector<SummaryRow>& rows, const SummaryRow& row) {
-  constexpr size_t kFewest = 3;
-  constexpr double kRounding = 0.01;
-  if (rows.size() < kFewest || row.total_ns <= 0) return false;
-  double time = 0;
-  int64_t calls = 0;
-  for (const SummaryRow& other : rows) {
-    if (&other == &row) continue;
-    time += other.total_ns;
-    calls += other.calls;
+// Which rows are totals by their names or times. Of millions of rows each is asked, so that what all add up
+// to is known before.
+class Totals {
+ public:
+  explicit Totals(const std::vector<SummaryRow>& rows) : rows_(rows.size()) {
+    for (const SummaryRow& row : rows) {
+      time_ += row.total_ns;
+      calls_ += row.calls;
+      if (!IsCall(row)) time_of_gpu_ += row.total_ns;
+    }
   }
-  return calls == row.calls && std::abs(time - row.total_ns) <= kRounding * row.total_ns;
-}
+  bool Has(const SummaryRow& row) const { return IsNamed(row) || IsSumOfOthers(row); }
 
-// A kernel may have such a name, too; a total is no less than what it is of.
-bool IsNamedTotal(const std::vector<SummaryRow>& rows, const SummaryRow& row) {
-  static const RE2 total(
-      R"((?i)\W*(?:(?:grand |sub-?|overall )?totals?|(?-i:Sum|SUM)|all|overall)(?:[ _](?:of|gpu|cuda|hip|device|all|)"
-      R"(time|kernels?|ops|operations|calls|rows|work))*\W*(?: \(.*\))?\W*)");
-  constexpr double kRounding = 0.97;
-  if (!RE2::FullMatch(row.name, total)) return false;
-  double others = 0;
-  for (const SummaryRow& other : rows)
-    if (&other != &row && !IsCall(other)) others += other.total_ns;
-  return row.total_ns >= kRounding * others;
-}
+ private:
+  // Times and calls of the others add up to the row's.
+  bool IsSumOfOthers(const SummaryRow& row) const {
+    constexpr size_t kFewest = 3;
+    constexpr double kRounding = 0.01;
+    return rows_ >= kFewest && row.total_ns > 0 && calls_ - row.calls == row.calls &&
+           std::abs(time_ - 2 * row.total_ns) <= kRounding * row.total_ns;
+  }
+
+  // A kernel may have such a name, too; a total is no less than what it is of.
+  bool IsNamed(const SummaryRow& row) const {
+    static const RE2 total(
+        R"((?i)\W*(?:(?:grand |sub-?|overall )?totals?|(?-i:Sum|SUM)|all|overall)(?:[ _](?:of|gpu|cuda|hip|device|all|)"
+        R"(time|kernels?|ops|operations|calls|rows|work))*\W*(?: \(.*\))?\W*)");
+    constexpr double kRounding = 0.97;
+    const double others = time_of_gpu_ - (IsCall(row) ? 0 : row.total_ns);
+    return row.total_ns >= kRounding * others && RE2::FullMatch(row.name, total);
+  }
+
+  size_t rows_;
+  double time_ = 0, time_of_gpu_ = 0;
+  int64_t calls_ = 0;
+};
 
 bool IsRest(const SummaryRow& row) {
   static const RE2 rest(
@@ -73,19 +83,18 @@ bool IsOfGpu(const std::vector<SummaryRow>& rows) {
 }
 
 double WholeOf(const std::vector<SummaryRow>& rows, double by_share) {
+  const Totals totals(rows);
   double sum = 0;
   for (const SummaryRow& row : rows)
-    if (!IsCall(row) && !IsNamedTotal(rows, row) && !IsSumOfOthers(rows, row)) sum += row.total_ns;
+    if (!IsCall(row) && !totals.Has(row)) sum += row.total_ns;
   return std::ranges::any_of(rows, IsCall) ? sum : std::max(sum, by_share);
 }
 
 void DropTotals(std::vector<SummaryRow>& rows) {
   if (rows.empty()) return;
   // They stand above the others or below them.
-  const auto is_total = [&](const SummaryRow& row) {
-    return IsNamedTotal(rows, row) || IsSumOfOthers(rows, row);
-  };
-  const bool last = is_total(rows.back()), first = rows.size() > 1 && is_total(rows.front());
+  const bool last = Totals(rows).Has(rows.back());
+  const bool first = rows.size() > 1 && Totals(rows).Has(rows.front());
   if (last) rows.pop_back();
   if (first) rows.erase(rows.begin());
   std::erase_if(rows, IsRest);
