@@ -113,7 +113,6 @@ void ReadKernels(Context& in) {
   Kernels& k = in.trace.kernels;
   Reserve(k, static_cast<size_t>(in.db.LastRow(kKernelTable)));
   in.parts->Read(in, kKernelTable, ReadKernelRows);
-  SortByStart(k);
 }
 
 void ReadCopies(Context& in) {

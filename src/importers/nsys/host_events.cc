@@ -37,7 +37,6 @@ void ReadApiCalls(Context& in) {
   ApiCalls& a = in.trace.api_calls;
   Reserve(a, static_cast<size_t>(in.db.LastRow(kApiTable)));
   in.parts->Read(in, kApiTable, ReadApiRows);
-  SortByStart(a);
 }
 
 void ReadOsCalls(Context& in) {

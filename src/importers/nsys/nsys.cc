@@ -118,6 +118,10 @@ Trace ReadNsysExport(const sqlite::Database& db) {
     nsys::ReadStreams(context);
     nsys::ReadProgramError(context);
   });
+  // Not while parts are read: the threads that read them wait where they are far ahead.
+  SortByStart(trace.kernels);
+  SortByStart(trace.api_calls);
+  SortByStartLongestFirst(trace.ranges);
   SortDevices(trace);
   nsys::OrderRowsThatStartTogether(trace);
   return trace;

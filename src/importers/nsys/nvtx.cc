@@ -133,7 +133,6 @@ void ReadNvtx(Context& in) {
     for (size_t i = 0; i < r.size(); ++i)
       if (r.open[i]) r.end[i] = last[r.thread[i]];
   }
-  SortByStartLongestFirst(r);
 }
 
 }  // namespace dladvisor::nsys
