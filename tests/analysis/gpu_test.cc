@@ -22,7 +22,7 @@ using test::TraceBuilder;
 std::vector<GpuRow> GpusOf(const TraceBuilder& b, const AnalysisOptions& options = {}) {
   const Context context = MakeContext(b.trace, options);
   return ComputeGpus(context, ComputeTimelines(context), ComputeOps(context), ComputeMemory(context),
-                     ComputeGpuPeaks(context));
+                     ComputeGpuPeaks(context), ComputeGpuKernels(context));
 }
 
 TEST(Gpu, BusyTimeIsAUnionAndKernelTimeASum) {

@@ -151,7 +151,7 @@ TEST(HostProgram, StepsAreThoseOfTheProfiler) {
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(steps[1].step, 5);
   EXPECT_EQ(steps[1].duration_ns, 200);
-  const RunRow run = ComputeRun(context, {}, steps, {}, {}, {});
+  const RunRow run = ComputeRun(context, {}, steps, {}, {}, {}, {}, {});
   EXPECT_EQ(run.steps, 2);
   EXPECT_EQ(run.first_step, 4);
   EXPECT_EQ(run.last_step, 5);

@@ -17,7 +17,7 @@ RunRow RunOf(const TraceBuilder& b) {
   OpFamilies ops;
   ops.eligible_ns.resize(1);
   ops.eligible_tensor_core_ns.resize(1);
-  return ComputeRun(context, {GpuRow{}}, {}, ops, {}, {});
+  return ComputeRun(context, {GpuRow{}}, {}, ops, {}, {}, {}, {});
 }
 
 // Calls that do next to nothing take 320 ms; what pins memory, or frees it behind the work, takes long for
@@ -36,7 +36,7 @@ TEST(Run, FirstUseIsOfCallsThatDoNextToNothing) {
 
 TEST(Run, LastsAsLongAsWhatIsRecordedOfTheHostWhereNothingElseIs) {
   const auto wall = [](const TraceBuilder& b) {
-    return ComputeRun(test::ContextOf(b.trace), {}, {}, {}, {}, {}).wall_ns;
+    return ComputeRun(test::ContextOf(b.trace), {}, {}, {}, {}, {}, {}, {}).wall_ns;
   };
   TraceBuilder b;
   EXPECT_EQ(wall(b), 0);

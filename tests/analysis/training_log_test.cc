@@ -266,12 +266,12 @@ TEST(Training, PaceAndSums) {
   EXPECT_DOUBLE_EQ(*rows[0].bubble_share, 3.0 / 7);
   EXPECT_EQ(rows[0].precision, "fp16");
   const TraceBuilder no_trace;
-  const RunRow run = ComputeRun(test::ContextOf(no_trace.trace), {}, {}, {}, {}, rows);
+  const RunRow run = ComputeRun(test::ContextOf(no_trace.trace), {}, {}, {}, {}, rows, {}, {});
   EXPECT_EQ(run.step_source, "training log");
   EXPECT_EQ(run.steps, 25);
   OpFamilies ops;
   ops.eligible_ns = ops.eligible_tensor_core_ns = {0};
-  const RunRow traced = ComputeRun(test::ContextOf(no_trace.trace), {GpuRow{}}, {}, ops, {}, rows);
+  const RunRow traced = ComputeRun(test::ContextOf(no_trace.trace), {GpuRow{}}, {}, ops, {}, rows, {}, {});
   EXPECT_FALSE(traced.step_ns) << "a trace has more detail";
   EXPECT_TRUE(ComputeTrainings(test::ContextOf(TraceBuilder().trace), {}).empty());
 }

@@ -80,29 +80,9 @@ const RelationOf<GpuRow>& GpuRelation() {
   return relation;
 }
 
-namespace {
-
-// From the first operation's start to the last end.
-Interval SpanOf(const Trace& trace, const GpuWork& work) {
-  Interval span{std::numeric_limits<Ns>::max(), std::numeric_limits<Ns>::min()};
-  const auto add = [&](const GpuOperations& ops, const std::vector<uint32_t>& rows) {
-    for (const uint32_t i : rows) {
-      span.start = std::min(span.start, ops.start[i]);
-      span.end = std::max(span.end, ops.end[i]);
-    }
-  };
-  add(trace.kernels, work.kernels);
-  add(trace.copies, work.copies);
-  add(trace.sets, work.sets);
-  add(trace.graph_launches, work.graphs);
-  return span.start > span.end ? Interval{} : span;
-}
-
-}  // namespace
-
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
                                 const OpFamilies& ops, const std::vector<MemoryRow>& memory,
-                                const std::vector<GpuPeaks>& peaks) {
+                                const std::vector<GpuPeaks>& peaks, const std::vector<GpuKernels>& kernels) {
   const Trace& trace = context.trace;
   std::vector<GpuRow> rows;
   for (size_t i = 0; i < timelines.size(); ++i) {
@@ -118,20 +98,13 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     row.memory_bytes = device.memory_bytes;
     row.memory_bytes_per_s = peaks[i].memory_bytes_per_s;
     row.window_ns = timeline.window.length();
-    row.span_ns = SpanOf(trace, context.work[i]).length();
-    for (const uint32_t k : context.work[i].kernels) {
-      if (trace.kernels.start[k] < timeline.window.start || trace.kernels.start[k] >= timeline.window.end)
-        continue;
-      const int64_t duration = trace.kernels.end[k] - trace.kernels.start[k];
-      const KernelTraits& traits = context.kernels[trace.kernels.name[k]];
-      const std::optional<bool> tensor_core = traits.tensor_core;
-      ++row.kernels;
-      row.kernel_ns += duration;
-      if (tensor_core == true) row.tensor_core_ns += duration;
-      if (!tensor_core) row.tensor_core_unknown_ns += duration;
-      if (traits.eligible || tensor_core == true) row.product_ns += duration;
-      if (traits.eligible && tensor_core == false) row.product_off_ns += duration;
-    }
+    row.span_ns = kernels[i].span.length();
+    row.kernels = kernels[i].kernels;
+    row.kernel_ns = kernels[i].kernel_ns;
+    row.tensor_core_ns = kernels[i].tensor_core_ns;
+    row.tensor_core_unknown_ns = kernels[i].tensor_core_unknown_ns;
+    row.product_ns = kernels[i].product_ns;
+    row.product_off_ns = kernels[i].product_off_ns;
     row.kernel_busy_ns = timeline.kernel_busy_ns;
     row.idle_ns = Length(timeline.idle);
     row.busy_ns = row.window_ns - row.idle_ns;
@@ -156,9 +129,8 @@ std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTim
     row.memory_used_share = memory[i].used_share;
     if (const int64_t steps = context.StepCount(row.rank); steps > 0)
       row.gpu_ns_per_step = static_cast<double>(row.busy_ns) / static_cast<double>(steps);
-    const GpuEstimates estimates = EstimateGpu(context, i, timeline.window);
-    row.est_sm_efficiency = estimates.sm_efficiency;
-    row.est_achieved_occupancy = estimates.achieved_occupancy;
+    row.est_sm_efficiency = kernels[i].estimates.sm_efficiency;
+    row.est_achieved_occupancy = kernels[i].estimates.achieved_occupancy;
     rows.push_back(std::move(row));
   }
   return rows;

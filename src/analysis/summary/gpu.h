@@ -12,6 +12,7 @@
 #include "src/analysis/hardware/gpu_peak.h"
 #include "src/analysis/memory/memory.h"
 #include "src/analysis/ops/op.h"
+#include "src/analysis/summary/gpu_kernels.h"
 #include "src/analysis/timeline/gpu_timeline.h"
 
 namespace dladvisor {
@@ -40,7 +41,7 @@ const RelationOf<GpuRow>& GpuRelation();
 // A row per entry of ranks.gpus, in that order.
 std::vector<GpuRow> ComputeGpus(const Context& context, const std::vector<GpuTimeline>& timelines,
                                 const OpFamilies& ops, const std::vector<MemoryRow>& memory,
-                                const std::vector<GpuPeaks>& peaks);
+                                const std::vector<GpuPeaks>& peaks, const std::vector<GpuKernels>& kernels);
 
 template <>
 inline constexpr Computed kValue<std::vector<GpuRow>>{"gpu rows", ComputeGpus};

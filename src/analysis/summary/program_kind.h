@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "src/analysis/context/context.h"
+#include "src/analysis/family/values.h"
 
 namespace dladvisor {
 
@@ -40,6 +41,9 @@ struct ProgramKind {
 };
 
 std::optional<ProgramKind> FindProgramKind(const Context& context);
+
+template <>
+inline constexpr Computed kValue<std::optional<ProgramKind>>{"kind of program", FindProgramKind};
 
 // Of a program of several profiles, the one of two kinds that says more: a rank that trains is part of a
 // training.

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "src/analysis/context/api_kind.h"
-#include "src/analysis/context/tensor_core.h"
 #include "src/analysis/family/family.h"
 #include "src/analysis/summary/program_kind.h"
 #include "src/capture/capability.h"
@@ -86,7 +85,7 @@ Ns FirstWork(const Trace& trace) {
        {static_cast<const GpuOperations*>(&trace.kernels), static_cast<const GpuOperations*>(&trace.copies),
         static_cast<const GpuOperations*>(&trace.sets),
         static_cast<const GpuOperations*>(&trace.graph_launches)})
-    for (size_t i = 0; i < ops->size(); ++i) works = std::min(works, ops->start[i]);
+    if (ops->size() > 0) works = std::min(works, ops->start[0]);
   return works;
 }
 
@@ -289,7 +288,8 @@ Ns HostTimeOf(const Trace& trace) {
 
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
                   const OpFamilies& ops, const OpEfficiencies& efficiencies,
-                  const std::vector<TrainingRow>& trainings) {
+                  const std::vector<TrainingRow>& trainings, const std::vector<GpuKernels>& kernels,
+                  const std::optional<ProgramKind>& kind) {
   const Trace& trace = context.trace;
   RunRow row;
   row.name = std::filesystem::path(trace.path).stem().string();
@@ -298,7 +298,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
   row.gpus = static_cast<int64_t>(gpus.size());
   row.wall_ns = context.activity.length() > 0 ? context.activity.length() : HostTimeOf(trace);
   row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
-  if (const auto kind = FindProgramKind(context)) {
+  if (kind) {
     row.kind = kind->kind;
     row.kind_evidence = kind->evidence;
   }
@@ -347,12 +347,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
     ++*row.eligible_ops;
     *row.eligible_half_ops += op.half == true;
   }
-  for (size_t gpu = 0; gpu < context.work.size(); ++gpu)
-    for (const uint32_t k : context.work[gpu].kernels)
-      if (IsHalf(context.kernels[trace.kernels.name[k]].precision) &&
-          trace.kernels.start[k] >= context.windows[gpu].start &&
-          trace.kernels.start[k] < context.windows[gpu].end)
-        *row.half_kernel_ns += trace.kernels.end[k] - trace.kernels.start[k];
+  for (const GpuKernels& gpu : kernels) *row.half_kernel_ns += gpu.half_ns;
   return row;
 }
 

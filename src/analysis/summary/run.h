@@ -10,6 +10,7 @@
 #include "engine/store/relation.h"
 #include "src/analysis/efficiency/op_efficiency.h"
 #include "src/analysis/summary/gpu.h"
+#include "src/analysis/summary/program_kind.h"
 #include "src/analysis/timeline/step.h"
 #include "src/analysis/training/training.h"
 
@@ -42,6 +43,7 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
 // Of a run of which there is no trace, the training's log gives steps and throughput.
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
                   const OpFamilies& ops, const OpEfficiencies& efficiencies,
-                  const std::vector<TrainingRow>& trainings);
+                  const std::vector<TrainingRow>& trainings, const std::vector<GpuKernels>& kernels,
+                  const std::optional<ProgramKind>& kind);
 
 }  // namespace dladvisor
