@@ -488,6 +488,13 @@ TEST(Idle, AnOperatorThatLastsAsLongExplainsAGapWithoutCalls) {
     EXPECT_EQ(At(GapWithoutCalls("timeline", input, 1, 21).ledger, Bucket::kInput), 20'000'000) << input;
 }
 
+TEST(Idle, AnOperatorThatOnlyTheHostComputesIsItsWork) {
+  const GpuTimeline timeline = GapWithoutCalls("timeline", "LookupTableFindV2", 1, 21);
+  EXPECT_EQ(At(timeline.ledger, Bucket::kHost), 20'000'000);
+  EXPECT_EQ(At(timeline.ledger, Bucket::kUnknown), 0);
+  EXPECT_EQ(At(GapWithoutCalls("timeline", "Unique", 3, 21).ledger, Bucket::kUnknown), 2'000'000);
+}
+
 TEST(Idle, OtherOperatorsLeaveAGapWithoutCallsUnexplained) {
   const auto unknown = [](const GpuTimeline& t) { return At(t.ledger, Bucket::kUnknown); };
   EXPECT_EQ(unknown(GapWithoutCalls("timeline", "Conv2D", 14, 21)), 20'000'000) << "covers too little";

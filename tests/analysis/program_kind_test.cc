@@ -39,6 +39,23 @@ TEST(ProgramKind, WhatDoesNotRepeatIsOneShot) {
   EXPECT_EQ(KindOf(b), "computing") << "five of each";
 }
 
+TEST(ProgramKind, ACallOfTensorFlowThatUpdatesVariablesIsAStepOfTraining) {
+  const auto of = [](const char* format, const char* range, int kernels) {
+    TraceBuilder b;
+    b.trace.format = format;
+    b.Range(0, 1000, range);
+    for (int i = 0; i < kernels; ++i) b.Kernel(100 * i, 100 * i + 50, "kernel" + std::to_string(i), 0);
+    return KindOf(b);
+  };
+  EXPECT_EQ(of("timeline", "ApplyAdam", 20), "training");
+  EXPECT_EQ(of("timeline", "ResourceApplyGradientDescent", 20), "training");
+  EXPECT_EQ(of("timeline", "SparseApplyAdagrad", 20), "training");
+  EXPECT_EQ(of("timeline", "Conv2D", 20), "one-shot");
+  EXPECT_EQ(of("timeline", "Applying", 20), "one-shot");
+  EXPECT_EQ(of("timeline", "ApplyAdam", 19), "one-shot") << "no whole step";
+  EXPECT_EQ(of("kineto", "ApplyAdam", 20), "one-shot");
+}
+
 TEST(ProgramKind, WhatAProgramMeasuresIsNoOneShot) {
   for (const int kernels : {19, 20}) {
     TraceBuilder b;

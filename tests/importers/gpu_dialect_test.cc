@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <set>
 #include <string>
 
 #include "src/importers/importers.h"
@@ -130,6 +131,19 @@ TEST(TensorFlowTimeline, ListsKernelsOnTheirStreams) {
   ASSERT_EQ(t.copies.size(), 1u);
   EXPECT_EQ(t.copies.direction[0], CopyDirection::kHostToDevice);
   EXPECT_EQ(t.ranges.size(), 2u);
+}
+
+TEST(TensorFlowTimeline, MarksAndWaitsAreNoOperators) {
+  std::string events;
+  for (const char* name : {"_SOURCE", "_SINK", "NoOp", "_Recv", "_Send", "_HostRecv", "HostSend",
+                           "RecvTensor 1@a/b", "MatMul", "Receive", "SendRecv"})
+    events += TimelineOp(1, name, 100, 5);
+  const Trace t =
+      ReadDialect(R"({"traceEvents":[)" + NamedProcess(1, "/job:localhost/replica:0/task:0/cpu:0 Compute") +
+                  events + R"({"ph":"M","name":"process_sort_index","pid":1,"args":{"sort_index":1}}]})");
+  std::set<std::string_view> names;
+  for (const NameId name : t.ranges.name) names.insert(t.names.View(name));
+  EXPECT_EQ(names, (std::set<std::string_view>{"MatMul", "Receive", "SendRecv"}));
 }
 
 TEST(TensorFlowTimeline, WithoutTracksOfGpusIsOfTheHost) {

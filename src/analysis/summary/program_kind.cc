@@ -295,6 +295,16 @@ bool IsOfNetworks(std::string_view framework) {
          framework == "JAX" || framework == "PaddlePaddle";
 }
 
+// TensorFlow records one call of a session: with operators that update variables it is a whole step.
+std::optional<ProgramKind> RecordedStep(const Trace& trace, const Names& ranges) {
+  static const RE2 updates(R"(^(Resource)?(Sparse)?Apply[A-Z]\w*$)");
+  constexpr size_t kLeastInStep = 20;
+  if (trace.format != "timeline" || trace.kernels.size() < kLeastInStep) return std::nullopt;
+  const auto update = Matching(ranges, updates);
+  if (!update) return std::nullopt;
+  return ProgramKind{program_kind::kTraining, fmt::format("operator {}", *update)};
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
@@ -334,6 +344,7 @@ std::optional<ProgramKind> FindProgramKind(const Context& context) {
     return HostOnly(trace, ranges);
   }
   if (auto capture = GraphCapture(trace)) return capture;
+  if (auto step = RecordedStep(trace, ranges)) return step;
   if (auto one_shot = OneShot(context, kernels)) return one_shot;
 
   for (const std::string_view range : ranges)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/analysis/timeline/gpu_timeline.h"
 
+#include <re2/re2.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -295,9 +297,14 @@ class TimelineBuilder {
     const bool is_first_use =
         gap.operator_name == gap.ended_by && ranges.end[range] - ranges.start[range] >= kFirstUse;
     const Bucket named = BucketOfRange(trace_.names.View(gap.operator_name));
+    // A collective of TensorFlow's waits in its operator for other GPUs.
+    static const RE2 waits("^(Nccl|Collective)");
+    const std::string_view name = trace_.names.View(gap.operator_name);
     const Bucket bucket = named == Bucket::kInput ? named
                           : is_first_use          ? Bucket::kCompilation
-                                                  : Bucket::kUnknown;
+                          : RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), waits)
+                              ? Bucket::kUnknown
+                              : Bucket::kHost;
     Charge(gap, Bucket::kUnknown, {gap.time.start, through.start});
     Charge(gap, bucket, through);
     Charge(gap, Bucket::kUnknown, {through.end, gap.time.end});

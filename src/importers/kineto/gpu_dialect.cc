@@ -224,7 +224,7 @@ class Timeline : public Dialect {
       if (span.phase != 'X') continue;
       const Track track = TrackOf(span);
       if (track.is_host) {
-        Add(EventOf(span, "cpu_op"));
+        if (!IsNoOperator(Text(span.name))) Add(EventOf(span, "cpu_op"));
       } else if (track.gpu && (by_stream.contains(*track.gpu) ? track.stream.has_value() : track.is_all)) {
         const std::string_view name = Text(span.name);
         Event e = EventOf(span, name.starts_with("MEMCPY")   ? "gpu_memcpy"
@@ -238,6 +238,13 @@ class Timeline : public Dialect {
   }
 
  private:
+  // Where the graph begins and ends, what waits for other operators alone, and the hand-over of tensors
+  // between devices, whose receiving end waits until they are there.
+  static bool IsNoOperator(std::string_view name) {
+    static const RE2 none(R"(^(_SOURCE|_SINK|NoOp|_?(Host)?(Recv|Send)|RecvTensor\b.*)$)");
+    return RE2::FullMatch(Piece(name), none);
+  }
+
   struct Track {
     bool is_host = false, is_all = false;
     std::optional<int64_t> gpu, stream;
