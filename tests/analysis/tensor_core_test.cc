@@ -223,6 +223,7 @@ const Case kKernels[] = {
     {"flash_attention_kernel(__half const*, __half const*, __half const*, __half*, float, unsigned long)",
      Use::kUnknown, true, Precision::kFp16},
     {"void flash_attn_tile<64, 16, 1>(const char*, float*, float)", Use::kNo, true, Precision::kFp32},
+    {"void flash_attn_ext_vec<128, 1, (ggml_type)8>(const char*, float*)", Use::kNo, true, Precision::kFp32},
     {"void flash_attn_ext_f16<64, 16, 4>(const char*, const half*, float*)", Use::kYes, true,
      Precision::kFp16},
     {"void cutlass::device_kernel<flash::FlashAttnBwdPreprocess<cute::tuple<cute::C<64>>, "

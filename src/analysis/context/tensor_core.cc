@@ -235,7 +235,7 @@ std::optional<bool> AttentionUsesTensorCores(const KernelWords& name) {
   if (name.Has("fmha_cutlass") && name.Has("_f32_")) return name.Has("sm80");
   // FlashInfer and vLLM decode with vector instructions, a query being a single row.
   if (name.HasAny({"decodewith", "paged_attention_v1", "paged_attention_v2"})) return false;
-  if (name.HasAny({"flash_attn_tile", "flash_attn_vec"}))
+  if (name.HasAny({"flash_attn_tile", "flash_attn_vec", "flash_attn_ext_vec"}))
     return false;  // llama.cpp's with vector instructions
   if (name.HasAny({"flash_fwd", "flash_bwd", "flash::", "flash_attn_ext", "fmha", "sdpa", "prefillwith"}))
     return true;
