@@ -81,6 +81,11 @@ constexpr auto kSigns = std::to_array<Sign>({
     {"version https://git-lfs.github.com/spec/",
      40,
      {"a pointer of Git LFS in place of the file", "fetch the file itself: git lfs pull"}},
+    {"<session version=",
+     80,
+     {"the settings of a session of NVIDIA's Visual Profiler, without its times",
+      "give what nvprof recorded (nvprof -o run.nvprof PROGRAM), or record the program with Nsight Systems "
+      "(nsys profile --trace=cuda,nvtx -o run PROGRAM)"}},
     {"brain.Event:", 64, {"a log of TensorBoard, which holds no times of GPUs", kRecordWithNsys}},
 });
 

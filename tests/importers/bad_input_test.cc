@@ -119,6 +119,8 @@ TEST(BadInput, WhatOtherToolsWrote) {
           .reason(),
       HasSubstr("an execution trace"));
   EXPECT_THAT(refusal("NVR\0\x01\x00"s).reason(), HasSubstr("Nsight Compute"));
+  EXPECT_THAT(refusal("<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n").reason(),
+              HasSubstr("of NVIDIA's Visual Profiler"));
   EXPECT_THAT(refusal("PAR1\x15\x04").hint(), HasSubstr("nsys export --type sqlite"));
   EXPECT_THAT(refusal("\n/host: is no profile\n").reason(), HasSubstr("not a profile: a text file"));
   EXPECT_THAT(
