@@ -138,6 +138,29 @@ TEST(Kineto, ReadsOperatorsModulesAndFrames) {
   EXPECT_EQ(trace.frames.thread[0], trace.frames.thread[1]);  // a frame without a thread is of the main one
 }
 
+// Of Intel's GPUs: M is memory of the host that SYCL did not allocate, H such that it did.
+TEST(Kineto, ReadsTheCopiesOfIntelsGpus) {
+  const auto copies = [](const char* name) {
+    return ReadText(
+               fmt::format(
+                   R"([{{"ph":"X","cat":"gpu_memcpy","name":"{}","pid":0,"tid":7,"ts":1,"dur":2,"args":{{"device":0,)"
+                   R"("stream":7,"correlation":4,"bytes":100}}}}])",
+                   name))
+        .copies;
+  };
+  const Copies to_device = copies("Memcpy M2D (MEMORY(Unknown) -> DEVICE)");
+  EXPECT_THAT(to_device.direction, ElementsAre(CopyDirection::kHostToDevice));
+  EXPECT_THAT(to_device.source, ElementsAre(MemoryKind::kPageable));
+  EXPECT_THAT(to_device.destination, ElementsAre(MemoryKind::kDevice));
+  const Copies to_host = copies("Memcpy D2H (DEVICE -> HOST)");
+  EXPECT_THAT(to_host.direction, ElementsAre(CopyDirection::kDeviceToHost));
+  EXPECT_THAT(to_host.destination, ElementsAre(MemoryKind::kPinned));
+  EXPECT_THAT(copies("Memcpy D2M (DEVICE -> MEMORY(Unknown))").direction,
+              ElementsAre(CopyDirection::kDeviceToHost));
+  EXPECT_THAT(copies("Memcpy D2D (DEVICE -> DEVICE)").direction, ElementsAre(CopyDirection::kDeviceToDevice));
+  EXPECT_THAT(copies("Memcpy D2S (DEVICE -> SHARED)").direction, ElementsAre(CopyDirection::kUnknown));
+}
+
 TEST(Kineto, ReadsCopiesSetsAndSyncs) {
   const auto gpu = [](const char* category, const char* name, const char* more) {
     return fmt::format(

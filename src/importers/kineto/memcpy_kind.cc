@@ -30,6 +30,11 @@ MemoryKind MemoryOf(std::string_view text) {
       Memories{"5", MemoryKind::kManaged},
       Memories{"Managed Static", MemoryKind::kManaged},
       Memories{"managed_static", MemoryKind::kManaged},
+      // Of Intel's GPUs: memory of the system, and that of SYCL's allocations.
+      Memories{"MEMORY(Unknown)", MemoryKind::kPageable},
+      Memories{"HOST", MemoryKind::kPinned},
+      Memories{"DEVICE", MemoryKind::kDevice},
+      Memories{"SHARED", MemoryKind::kManaged},
       Memories{"7", MemoryKind::kManaged},
   };
   for (const auto& [name, kind] : kMemories)
@@ -39,7 +44,7 @@ MemoryKind MemoryOf(std::string_view text) {
 
 namespace {
 
-// `text` holds "HtoD" or "HostToDevice". Arrays are device memory with a layout.
+// `text` holds "HtoD", "HostToDevice" or "M2D". Arrays are device memory with a layout.
 CopyDirection DirectionIn(std::string_view text) {
   using Direction = std::pair<std::string_view, CopyDirection>;
   static constexpr std::array kDirections = {
@@ -58,6 +63,12 @@ CopyDirection DirectionIn(std::string_view text) {
       Direction{"PeerToPeer", CopyDirection::kPeerToPeer},
       Direction{"HtoH", CopyDirection::kHostToHost},
       Direction{"HostToHost", CopyDirection::kHostToHost},
+      // Of Intel's GPUs, "M" being memory that SYCL did not allocate.
+      Direction{"M2D", CopyDirection::kHostToDevice},
+      Direction{"H2D", CopyDirection::kHostToDevice},
+      Direction{"D2M", CopyDirection::kDeviceToHost},
+      Direction{"D2H", CopyDirection::kDeviceToHost},
+      Direction{"D2D", CopyDirection::kDeviceToDevice},
   };
   for (const auto& [name, direction] : kDirections)
     if (text.find(name) != std::string_view::npos) return direction;
