@@ -251,9 +251,7 @@ data PageData(const ReportModel& model) {
   const ReportTable* telemetry = TelemetryAlone(model);
   const bool log_alone = telemetry != nullptr || IsProgramsLogAlone(model);
   page.set("log_alone", log_alone);
-  std::vector<std::string_view> system(SystemFigures().begin(), SystemFigures().end());
-  if (log_alone) std::erase_if(system, [&](std::string_view id) { return !WhyUnknown(model, id).empty(); });
-  page.set("system_config", FigureList(model, system));
+  page.set("system_config", FigureList(model, SystemFigures()));
   data sensors{data::type::list};
   if (telemetry != nullptr) sensors << TableData(*telemetry, ShownColumns(model, *telemetry));
   page.set("telemetry", sensors);

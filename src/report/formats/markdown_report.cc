@@ -148,6 +148,7 @@ std::string RenderMarkdown(const ReportModel& model) {
   std::erase(flags, '`');
   page.set("capture_flags", TextOrFalse(Visible(flags)));
   page.set("performance", FigureList(model, PerformanceFigures()));
+  page.set("has_system", !ShownFigures(model, SystemFigures()).empty());
   page.set("system_config", FigureList(model, SystemFigures()));
   std::string hardware = HardwareToDeclare(model);
   std::erase(hardware, '`');

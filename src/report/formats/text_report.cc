@@ -285,8 +285,10 @@ std::string RenderText(const ReportModel& model) {
   WriteBreakdown(out, model);
   WriteTopOps(out, model);
   WriteMemoryOperators(out, model);
-  out.Heading("System Configuration");
-  WriteFigures(out, model, SystemFigures());
+  if (!ShownFigures(model, SystemFigures()).empty()) {
+    out.Heading("System Configuration");
+    WriteFigures(out, model, SystemFigures());
+  }
   out.Line();
   const std::vector<std::string> flags = CaptureFlags(model);
   if (const std::string line = HardwareToDeclare(model); !line.empty()) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/report/sections/dashboard.h"
 
+#include "src/report/sections/log_section.h"
+#include "src/report/sections/telemetry_section.h"
+
 namespace dladvisor {
 namespace {
 
@@ -25,10 +28,11 @@ std::span<const std::string_view> PerformanceFigures() { return kPerformance; }
 std::span<const std::string_view> SystemFigures() { return kSystem; }
 
 std::vector<const Figure*> ShownFigures(const ReportModel& model, std::span<const std::string_view> ids) {
+  const bool of_log = TelemetryAlone(model) != nullptr || IsProgramsLogAlone(model);
   std::vector<const Figure*> shown;
   for (const std::string_view id : ids)
     if (const Figure* figure = FindFigure(model, id);
-        figure != nullptr && !(IsNull(figure->value) && id.ends_with("_power")))
+        figure != nullptr && !(IsNull(figure->value) && (of_log || id.ends_with("_power"))))
       shown.push_back(figure);
   return shown;
 }

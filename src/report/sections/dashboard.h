@@ -14,7 +14,8 @@ namespace dladvisor {
 std::span<const std::string_view> PerformanceFigures();
 std::span<const std::string_view> SystemFigures();
 
-// Those of `ids` that are there; power only where a log of it was given.
+// Those of `ids` that are there; power only where a log of it was given, and of a log alone only what it
+// says.
 std::vector<const Figure*> ShownFigures(const ReportModel& model, std::span<const std::string_view> ids);
 
 }  // namespace dladvisor
