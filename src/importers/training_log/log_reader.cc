@@ -90,6 +90,7 @@ void LogReader::Line(std::string_view line) {
   }
   if (const auto pairs = records_.AsPairs(line)) {
     results_.Line(line);
+    result_lines_.Line(line);
     ++lines_;
     Count(general_.Line(*pairs, records_.of_tracker()));
     if (records_.evaluated()) general_.Evaluation();
@@ -97,6 +98,7 @@ void LogReader::Line(std::string_view line) {
   }
   if (const auto step = spread_.Line(line)) Count(general_.Line(*step));
   results_.Line(line);
+  result_lines_.Line(line);
   if (Trim(line).empty()) return;
   ++lines_;
   if (line.starts_with('|')) ++lines_of_tables_;
@@ -337,6 +339,7 @@ ProgramOutput LogReader::Program() const {
 ProgramOutput LogReader::Results() const {
   ProgramOutput output;
   output.results = results_.Finish();
+  if (!output.results && !document_) output.results = result_lines_.Finish();
   if (output.results) output.program = "a benchmark";
   return output;
 }

@@ -19,6 +19,7 @@
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/printed_transfers.h"
 #include "src/importers/benchmark_log/request_lines.h"
+#include "src/importers/benchmark_log/result_lines.h"
 #include "src/importers/benchmark_log/result_table.h"
 #include "src/importers/benchmark_log/simulation_lines.h"
 #include "src/importers/benchmark_log/transfer_lines.h"
@@ -99,7 +100,7 @@ class LogReader {
 
   // What a program that is no training shows of its time; empty where nothing.
   ProgramOutput Program() const;
-  // The results that its tables have; empty where they are none.
+  // The results that its tables have, or its lines; empty where they are none.
   ProgramOutput Results() const;
 
   int64_t lines() const { return lines_; }
@@ -163,6 +164,7 @@ class LogReader {
   benchmark_log::BandwidthLinesReader bandwidths_;
   benchmark_log::SimulationLinesReader simulations_;
   benchmark_log::ResultTableReader results_;
+  benchmark_log::ResultLinesReader result_lines_;
   RunEndReader end_;
   ProgramTimeReader program_;
   FunctionTablesReader functions_;

@@ -222,7 +222,11 @@ std::optional<Trace> TraceOf(ByteSource& source, LogReader& reader,
         "cuda_gpu_kern_sum,cuda_gpu_mem_time_sum,cuda_api_sum REPORT.nsys-rep, or rocprofv3 --stats "
         "--kernel-trace --hip-trace");
   if (log.empty() && !tables) training_log::RefusePrintedStatistics(source);
-  if (log.empty() && !tables && program.empty() && serving.empty()) program = reader.Results();
+  // Figures say less than results do that are compared.
+  const bool figures_alone =
+      !program.timed() && !program.measured() && program.skipped_batches == 0 && program.error.empty();
+  if (log.empty() && !tables && figures_alone && serving.empty())
+    if (ProgramOutput results = reader.Results(); !results.empty()) program = std::move(results);
   if (log.empty() && !tables && !program.empty()) return ProgramTrace(source, std::move(program));
   if (log.empty() && !tables && (numbers > 0 || !LooksLikeSmiTable(source.Head()))) {
     if (const std::string_view lacks = reader.LacksOfBenchmarks(); !lacks.empty())
