@@ -11,6 +11,7 @@
 namespace dladvisor {
 namespace {
 using test::ReadProgram;
+using test::RefusalOf;
 
 const RequestBenchmark& OnlyOf(const ProgramOutput& output) {
   static const RequestBenchmark none;
@@ -93,6 +94,65 @@ TEST(LoadReports, LocustsLastRowIsOfAll) {
   EXPECT_EQ(result.waits_most->requests, 12011);
   EXPECT_NEAR(result.waits_most->share, 12011 * 231.1 / (12011 * 231.1 + 3011 * 51.2), 1e-9);
   EXPECT_DOUBLE_EQ(result.waits_most->longest_ns.value_or(0), 1201e6);
+}
+
+TEST(LoadReports, LocustsHistoryIsOfAllUntilThen) {
+  const ProgramOutput output = ReadProgram(
+      "Timestamp,User Count,Type,Name,Requests/s,Failures/s,50%,99%,Total Request Count,Total Failure "
+      "Count,Total Median Response Time,Total Average Response Time,Total Min Response Time,Total Max "
+      "Response Time,Total Average Content Size\n"
+      "1638784840,0,,Aggregated,0.0,0.0,N/A,N/A,0,0,0,0,0,0,0\n"
+      "1638784841,10,,Aggregated,0.0,0.0,2000,2100,0,0,2000,2010.5,2007,2050,8.0\n"
+      "1638784861,10,,Aggregated,5.0,0.0,2000,2100,100,4,2000,2019.6,2007,2057,8.0\n");
+  const RequestBenchmark& result = OnlyOf(output);
+  EXPECT_EQ(result.program, "Locust");
+  EXPECT_EQ(result.requests, 96);
+  EXPECT_EQ(result.limit, 10);
+  EXPECT_DOUBLE_EQ(result.answered_per_s.value_or(0), 4.8);
+  EXPECT_DOUBLE_EQ(result.latency_mean_ns.value_or(0), 2019.6e6);
+}
+
+TEST(LoadReports, LocustsTableIsPrintedAgainAndAgain) {
+  const std::string header =
+      "Type     Name        # reqs      # fails |    Avg     Min     Max    Med |   req/s  failures/s\n"
+      "--------|----------|-------|-------------|-------|-------|-------|-------|--------|-----------\n";
+  const ProgramOutput output = ReadProgram(
+      header +
+      "POST     /chat          10     0(0.00%) |    900     100    1100    890 |    1.00        0.00\n" +
+      "         Aggregated     10     0(0.00%) |    900     100    1100    890 |    1.00        0.00\n\n" +
+      header +
+      "POST     /chat          90     2(2.22%) |    812      95    4031    640 |    3.90        0.10\n"
+      "GET      /health        10     0(0.00%) |     12       5      31     10 |    0.50        0.00\n"
+      "         Aggregated    100     2(2.00%) |    732       5    4031    600 |    4.40        0.10\n");
+  const RequestBenchmark& result = OnlyOf(output);
+  EXPECT_EQ(result.requests, 98);
+  EXPECT_EQ(result.failed, 2);
+  EXPECT_DOUBLE_EQ(result.answered_per_s.value_or(0), 4.4);
+  ASSERT_TRUE(result.waits_most);
+  EXPECT_EQ(result.waits_most->name, "POST /chat");
+}
+
+TEST(LoadReports, ASummaryOfOnesOwnInJson) {
+  const auto read = [](const std::string& requests) {
+    return ReadProgram(
+        R"({"summary": {"requested_rps": 10.5, "duration_seconds": 300, "total_requests": 3150, "achieved_rps": 10.4,)"
+        R"( "ok": 3150, "timeouts": 3, "http_errors": 2, "latency_p50": 1.1, "latency_p99": 5.5}, "results": [)" +
+        requests + "]}");
+  };
+  const ProgramOutput output =
+      read(R"({"latency_seconds": 1.0, "status": "ok"}, {"latency_seconds": 2.0, "status": "ok"})");
+  const RequestBenchmark& result = OnlyOf(output);
+  EXPECT_EQ(result.program, "a load test");
+  EXPECT_EQ(result.requests, 3145);
+  EXPECT_EQ(result.failed, 5);
+  EXPECT_DOUBLE_EQ(result.answered_per_s.value_or(0), 10.4);
+  EXPECT_DOUBLE_EQ(result.request_rate.value_or(0), 10.5);
+  EXPECT_DOUBLE_EQ(result.latency_median_ns.value_or(0), 1.1e9);
+  EXPECT_DOUBLE_EQ(result.latency_mean_ns.value_or(0), 1.5e9);
+}
+
+TEST(LoadReports, TimesWithoutAUnitAreNone) {
+  EXPECT_NE(RefusalOf(R"({"requests": 10, "rps": 4.0, "p50": 12, "p99": 40})"), "");
 }
 
 TEST(LoadReports, Vegeta) {

@@ -10,6 +10,7 @@
 #include "src/importers/benchmark_log/bandwidth_lines.h"
 #include "src/importers/benchmark_log/engine_json.h"
 #include "src/importers/benchmark_log/generation_lines.h"
+#include "src/importers/benchmark_log/load_json.h"
 #include "src/importers/benchmark_log/perf_report.h"
 #include "src/importers/benchmark_log/request_lines.h"
 #include "src/importers/benchmark_log/result_json.h"
@@ -119,12 +120,17 @@ std::optional<Trace> ReadResults(Input& input) {
   const bool whole = input.head().size() < ByteSource::kHead;
   if (!whole && input.path() == "-") return std::nullopt;
   const std::string text = whole ? std::string(input.head()) : WholeText(input.bytes());
+  ProgramOutput output;
+  if (const auto load = benchmark_log::LoadTestOfJson(text)) {
+    output.program = load->program;
+    output.benchmarks.push_back(*load);
+    return TraceOf(input.name(), text, std::move(output), 1);
+  }
   auto results = benchmark_log::ResultsOfJson(text);
   if (!results) {
     if (!whole) input.bytes().Rewind();
     return std::nullopt;
   }
-  ProgramOutput output;
   output.program = "a benchmark";
   const size_t rows = results->rows.size();
   output.results = std::move(results);

@@ -48,7 +48,7 @@ bool Has(std::string_view line, std::string_view words) { return line.find(words
 
 void HttpLoadLinesReader::Begin(Tool tool) {
   static constexpr std::array kNames =
-      std::to_array<std::string_view>({"", "wrk", "hey", "ApacheBench", "k6", "Locust", "Vegeta"});
+      std::to_array<std::string_view>({"", "wrk", "hey", "ApacheBench", "k6", "Locust", "Vegeta", "Locust"});
   tool_ = tool;
   reports_.emplace_back().program = kNames[static_cast<size_t>(tool)];
 }
@@ -57,7 +57,8 @@ bool HttpLoadLinesReader::Line(std::string_view line) {
   if (line.size() > kLongestOfLoadReport || reports_.size() >= kMostReports) return false;
   while (line.ends_with('\r') || line.ends_with(' ')) line.remove_suffix(1);
   static const RE2 wrk(R"(^Running [\dhms.]+ test @ \S+$)"),
-      vegeta(R"(^Requests\s+\[total, rate(?:, throughput)?\]\s)"), k6(R"(^\s+http_req_[a-z_]+\.*:)");
+      vegeta(R"(^Requests\s+\[total, rate(?:, throughput)?\]\s)"), k6(R"(^\s+http_req_[a-z_]+\.*:)"),
+      locust(R"(^Type\s+Name\s+# reqs\s+# fails\s*\|\s+Avg\s+Min\s+Max\s+Med(?:ian)?\s*\|\s+req/s\s.*)");
   const bool after_summary = std::exchange(summary_, line == "Summary:");
   if (RE2::PartialMatch(line, wrk))
     Begin(Tool::kWrk);
@@ -68,9 +69,16 @@ bool HttpLoadLinesReader::Line(std::string_view line) {
     Begin(Tool::kApache);
   else if (tool_ != Tool::kK6 && Has(line, "http_req_") && RE2::PartialMatch(line, k6))
     Begin(Tool::kK6);
-  else if (line.starts_with("Type,Name,Request Count,Failure Count,")) {
+  else if (line.starts_with("Type,Name,Request Count,Failure Count,") ||
+           line.starts_with("Timestamp,User Count,Type,Name,Requests/s,")) {
     Begin(Tool::kLocust);
     columns_ = CsvCells(line);
+    kinds_.clear();
+    since_ = 0;
+    return true;
+  } else if (line.starts_with("Type ") && RE2::FullMatch(line, locust)) {
+    // It prints the table again and again.
+    if (tool_ != Tool::kLocustTable) Begin(Tool::kLocustTable);
     kinds_.clear();
     return true;
   } else if (RE2::PartialMatch(line, vegeta))
@@ -86,6 +94,8 @@ bool HttpLoadLinesReader::Line(std::string_view line) {
       return OfK6(line);
     case Tool::kLocust:
       return OfLocust(line);
+    case Tool::kLocustTable:
+      return OfLocustTable(line);
     case Tool::kVegeta:
       return OfVegeta(line);
     case Tool::kNone:
@@ -212,31 +222,74 @@ bool HttpLoadLinesReader::OfK6(std::string_view line) {
 bool HttpLoadLinesReader::OfLocust(std::string_view line) {
   const std::vector<std::string> cells = CsvCells(line);
   if (cells.size() != columns_.size()) return false;
-  if (cells[1] != "Aggregated") {
+  const bool history = columns_[0] == "Timestamp";
+  if (cells[history ? 3 : 1] == "Aggregated") {
+    TakeAll(cells);
+    if (!history) NameWaits();
+  } else if (!history) {
     TakeKind(cells);
-    return true;
   }
+  return true;
+}
+
+void HttpLoadLinesReader::TakeAll(const std::vector<std::string>& cells) {
   RequestBenchmark& report = reports_.back();
-  for (size_t i = 2; i < cells.size(); ++i) {
+  double time = 0;
+  for (size_t i = 0; i < cells.size(); ++i) {
+    // Of a history the columns of all until then.
+    std::string_view column = columns_[i];
+    if (column.starts_with("Total ")) column.remove_prefix(std::string_view("Total ").size());
     const double number = std::strtod(cells[i].c_str(), nullptr);
-    if (columns_[i] == "Request Count") report.requests = CountOf(cells[i]);
-    if (columns_[i] == "Failure Count") report.failed = CountOf(cells[i]);
-    if (columns_[i] == "Average Response Time") report.latency_mean_ns = number * kOfMs;
-    if (columns_[i] == "Median Response Time") report.latency_median_ns = number * kOfMs;
-    if (columns_[i] == "99%") report.latency_p99_ns = number * kOfMs;
-    if (columns_[i] == "Requests/s") report.answered_per_s = number;
+    if (column == "Timestamp") time = number;
+    if (column == "User Count") report.limit = std::max(report.limit.value_or(0), number);
+    if (column == "Request Count") report.requests = CountOf(cells[i]);
+    if (column == "Failure Count") report.failed = CountOf(cells[i]);
+    if (column == "Average Response Time") report.latency_mean_ns = number * kOfMs;
+    if (column == "Median Response Time") report.latency_median_ns = number * kOfMs;
+    if (column == "99%") report.latency_p99_ns = number * kOfMs;
+    if (column == "Requests/s") report.answered_per_s = number;
   }
   // It counts those that failed among its requests.
   report.requests = std::max<int64_t>(0, report.requests - report.failed.value_or(0));
+  if (time <= 0) return;
+  if (since_ == 0 && report.limit.value_or(0) > 0) since_ = time;
+  report.answered_per_s = time > since_ ? static_cast<double>(report.requests) / (time - since_) : 0;
+}
+
+void HttpLoadLinesReader::NameWaits() {
+  RequestBenchmark& report = reports_.back();
   const auto waits = [](const RequestBenchmark::Kind& kind) {
     return static_cast<double>(kind.requests) * kind.mean_ns;
   };
   double all = 0;
   for (const RequestBenchmark::Kind& kind : kinds_) all += waits(kind);
-  if (kinds_.size() > 1 && all > 0) {
-    report.waits_most = *std::ranges::max_element(kinds_, {}, waits);
-    report.waits_most->share = waits(*report.waits_most) / all;
+  if (kinds_.size() < 2 || !(all > 0)) return;
+  report.waits_most = *std::ranges::max_element(kinds_, {}, waits);
+  report.waits_most->share = waits(*report.waits_most) / all;
+}
+
+// "POST     /api/chat         120     3(2.50%) |   812    95   4031    640 |    3.90        0.10"
+bool HttpLoadLinesReader::OfLocustTable(std::string_view line) {
+  static const RE2 row(
+      R"(^([A-Z]*)\s+(\S.*?)\s+(\d{1,15})\s+(\d{1,15})\([\d.]+%\)\s*\|\s+(\d+)\s+(\d+)\s+(\d+)\s+(\d+)\s*\|\s+([\d.]+)\s+[\d.]+$)");
+  std::string method, name, requests, failed;
+  double mean = 0, least = 0, most = 0, median = 0, rate = 0;
+  if (!RE2::FullMatch(line, row, &method, &name, &requests, &failed, &mean, &least, &most, &median, &rate))
+    return line.starts_with("-----") && line.find('|') != std::string_view::npos;
+  if (name != "Aggregated") {
+    constexpr size_t kMostKinds = 1000;
+    if (kinds_.size() < kMostKinds)
+      kinds_.push_back(
+          {method.empty() ? name : method + ' ' + name, CountOf(requests), 0, mean * kOfMs, most * kOfMs});
+    return true;
   }
+  RequestBenchmark& report = reports_.back();
+  report.failed = CountOf(failed);
+  report.requests = std::max<int64_t>(0, CountOf(requests) - *report.failed);
+  report.latency_mean_ns = mean * kOfMs;
+  report.latency_median_ns = median * kOfMs;
+  report.answered_per_s = rate;
+  NameWaits();
   return true;
 }
 
