@@ -23,6 +23,10 @@ constexpr int64_t kMostCalls = int64_t{1} << 40;
 constexpr double kWaits = 0.3;
 // The innermost function that holds so much is where the time goes; one that holds all of it is the program.
 constexpr double kHolds = 0.5, kAll = 0.95;
+// Of imports, which hold the functions of modules as they start; of all, from which the program did little
+// else.
+constexpr std::string_view kImports = "import of modules";
+constexpr double kMostlyImports = 0.9;
 // Of waiting for batches, below which it does not.
 constexpr double kWaitsForData = 0.2;
 
@@ -38,7 +42,7 @@ std::string PythonName(std::string_view text) {
       method(R"(\{(method '.*' of) '(.*)' objects\})"),
       built_in(R"(\{built-in method (?:builtins\.)?(.*)\})");
   std::string first, second;
-  if (text.find("importlib._bootstrap") != std::string_view::npos) return "import of modules";
+  if (text.find("importlib._bootstrap") != std::string_view::npos) return std::string(kImports);
   if (RE2::FullMatch(text, function, &first, &second)) return fmt::format("{} ({})", second, first);
   if (RE2::FullMatch(text, method, &first, &second)) return fmt::format("{} {}", first, second);
   if (RE2::FullMatch(text, built_in, &first)) return first;
@@ -104,7 +108,10 @@ bool FunctionTablesReader::Line(std::string_view line) {
 
 void FunctionTablesReader::Open(Tool tool) {
   open_ = tool;
-  table_ = {.tool = tool, .ns = std::exchange(seconds_, 0) * kNsPerSecond, .functions = {}};
+  table_ = {.tool = tool,
+            .function = tool == Tool::kLines ? function_ : "",
+            .ns = std::exchange(seconds_, 0) * kNsPerSecond,
+            .functions = {}};
 }
 
 // "45981/3406    0.032    0.000   26.366    0.008 module.py:1549(_wrapped_call_impl)"
@@ -173,7 +180,8 @@ bool FunctionTablesReader::TakeLine(std::string_view line) {
   constexpr size_t kLongestCode = 72;
   if (code.size() > kLongestCode) code = code.substr(0, kLongestCode) + "...";
   const double ns = *units * unit_ns_;
-  Add(fmt::format("{} (line {} of {})", code, number, function_), {*count, ns, ns});
+  Add(fmt::format("{} (line {} of {})", code, number, function_),
+      {*count, ns, ns, Integer(number).value_or(0)});
   return true;
 }
 
@@ -204,6 +212,7 @@ void FunctionTablesReader::Add(const std::string& name, const Function& function
   sum.self_ns += function.self_ns;
   // Modules import others.
   sum.total_ns = std::max(sum.total_ns, function.total_ns);
+  sum.line = function.line;
 }
 
 void FunctionTablesReader::Close() {
@@ -233,6 +242,37 @@ void FunctionTablesReader::Close() {
   action_.clear();
 }
 
+// Lines of one loop run as often as each other, but for the last test of its head, and stand together.
+std::vector<std::pair<std::string, FunctionTablesReader::Function>> FunctionTablesReader::LoopsOf(
+    const Table& table) {
+  constexpr int64_t kFarthest = 3, kFewestRounds = 100;
+  constexpr double kAsOften = 1.05;
+  std::vector<std::pair<std::string, Function>> lines(table.functions.begin(), table.functions.end());
+  std::ranges::stable_sort(lines, {}, [](const auto& line) { return line.second.line; });
+  std::vector<std::pair<std::string, Function>> loops;
+  for (size_t first = 0, next = 0; first < lines.size(); first = next) {
+    Function sum = lines[first].second;
+    for (next = first + 1; next < lines.size(); ++next) {
+      const Function &before = lines[next - 1].second, &line = lines[next].second;
+      const auto [few, many] = std::minmax(before.calls, line.calls);
+      if (few < kFewestRounds || line.line - before.line > kFarthest ||
+          static_cast<double>(many) > kAsOften * static_cast<double>(few))
+        break;
+      sum.calls = std::max(sum.calls, line.calls);
+      sum.self_ns += line.self_ns;
+      sum.total_ns += line.total_ns;
+    }
+    loops.emplace_back(next == first + 1
+                           ? lines[first].first
+                           : fmt::format("the loop of lines {} to {} of {}", lines[first].second.line,
+                                         lines[next - 1].second.line, table.function),
+                       sum);
+  }
+  std::ranges::stable_sort(loops, std::ranges::greater(),
+                           [](const auto& loop) { return loop.second.self_ns; });
+  return loops;
+}
+
 // Functions whose lines are measured may call one another: the time is that of the one that takes most.
 void FunctionTablesReader::AddLinesTo(ProgramOutput& output) const {
   const auto outermost =
@@ -240,10 +280,7 @@ void FunctionTablesReader::AddLinesTo(ProgramOutput& output) const {
   const double all = outermost->second.ns;
   if (!(all > 0)) return;
   const Table* innermost = InnermostLines(outermost->second);
-  std::vector<std::pair<std::string, Function>> lines(innermost->functions.begin(),
-                                                      innermost->functions.end());
-  std::ranges::stable_sort(lines, std::ranges::greater(),
-                           [](const auto& line) { return line.second.self_ns; });
+  const auto lines = LoopsOf(*innermost);
   output.parts.clear();
   output.program = "line_profiler";
   output.duration_ns = all;
@@ -273,7 +310,7 @@ void FunctionTablesReader::AddTo(ProgramOutput& output) const {
       waits += function.second.self_ns;
       if (main == nullptr) main = &function;
     }
-  bool by_self = waits >= kWaits * table.ns;
+  const bool by_self = waits >= kWaits * table.ns;
   if (!by_self) {
     main = nullptr;
     for (const auto& function : functions) {
@@ -281,10 +318,10 @@ void FunctionTablesReader::AddTo(ProgramOutput& output) const {
       if (IsPlumbing(function.first) || total < kHolds * table.ns || total > kAll * table.ns) continue;
       if (main == nullptr || total < main->second.total_ns) main = &function;
     }
-    if (main == nullptr) {
-      by_self = true;
-      main = &functions.front();
-    }
+    const auto imports = std::ranges::find(functions, kImports, &std::pair<std::string, Function>::first);
+    if (imports != functions.end() && imports->second.total_ns >= kMostlyImports * table.ns) main = &*imports;
+    // Nothing holds half of it: what takes most itself, with what it calls.
+    if (main == nullptr) main = &functions.front();
   }
   output.parts.clear();
   output.program = table.tool == Tool::kPython ? "Python's cProfile" : "gprof";
@@ -293,7 +330,8 @@ void FunctionTablesReader::AddTo(ProgramOutput& output) const {
     ProgramPart& part = output.parts.emplace_back();
     part.kind = ProgramPartKind::kFunction;
     part.name = function.first.substr(0, kLongestNameOfFunction);
-    part.count = function.second.calls;
+    // Of how many functions importing consists tells nothing.
+    part.count = function.first == kImports ? 1 : function.second.calls;
     part.ns = std::min(self ? function.second.self_ns : function.second.total_ns, table.ns);
   };
   add(*main, by_self);

@@ -9,6 +9,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "src/trace/program_output.h"
 
@@ -28,12 +30,14 @@ class FunctionTablesReader {
     int64_t calls = 0;
     double self_ns = 0;   // without the functions that it calls
     double total_ns = 0;  // with them
+    int64_t line = 0;     // of a table of lines, which; 0 elsewhere
   };
   using Functions = std::map<std::string, Function, std::less<>>;
 
   struct Table {
     Tool tool = Tool::kNone;
-    double ns = 0;  // of all that it measured
+    std::string function;  // of a table of lines, whose
+    double ns = 0;         // of all that it measured
     Functions functions;
   };
 
@@ -45,6 +49,8 @@ class FunctionTablesReader {
   bool TakeHeading(std::string_view line);
   // Of a function's lines the one that takes most, or of the function that it calls.
   const Table* InnermostLines(const Table& table) const;
+  // What takes most of a function first: its lines, those of a loop together.
+  static std::vector<std::pair<std::string, Function>> LoopsOf(const Table& table);
   void AddLinesTo(ProgramOutput& output) const;
   void Add(const std::string& name, const Function& function);
   void Open(Tool tool);
