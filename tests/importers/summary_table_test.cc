@@ -376,6 +376,41 @@ TEST(SummaryTable, KeyAveragesInTwoOrdersAreOneProfile) {
   EXPECT_EQ(TablesOf(table + "\nby time of the GPU\n" + table).size(), 1U);
 }
 
+TEST(SummaryTable, OfSeveralTablesEachHasATitleOrItsLine) {
+  std::string other = kTorchRows;
+  other.replace(other.find("20.000ms"), 8, "30.000ms");
+  const std::string end = "-----------  ----------\nSelf CPU time total: 200.000ms\n";
+  const auto tables =
+      TablesOf(kTorchHeader + kTorchRows + kTorchEnd + "\n--- tuned ---\n" + kTorchHeader + other + end);
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_EQ(tables[0].title, "the table of line 2");
+  EXPECT_EQ(tables[1].title, "--- tuned ---");
+}
+
+TEST(SummaryTable, TimesOfTheGpuBelowZeroOrOfViewsDoNotHold) {
+  const std::string header =
+      "     Name    Self CPU %      Self CPU   CPU total %     CPU total  CPU time avg     Self CUDA   Self "
+      "CUDA %    CUDA total  CUDA time avg    # of Calls\n";
+  const std::string conv =
+      "aten::conv2d        50.00%      50.000ms        50.00%      50.000ms       5.000ms       2.000ms      "
+      "  "
+      "20.00%       2.000ms     200.000us            10\n";
+  const std::string end = "Self CPU time total: 100.000ms\nSelf CUDA time total: 10.000ms\n";
+  EXPECT_EQ(TablesOf(header + conv + end)[0].device_ns, 1e7);
+  for (const char* row :
+       {"aten::relu        10.00%      10.000ms        10.00%      10.000ms       1.000ms  -4000.000us       "
+        "-40.00%       1.000ms     100.000us            10\n",
+        "aten::select        10.00%      10.000ms        10.00%      10.000ms       1.000ms       8.000ms    "
+        "    "
+        "80.00%       8.000ms     800.000us            10\n"}) {
+    const auto tables = TablesOf(header + conv + row + end);
+    ASSERT_EQ(tables.size(), 1U);
+    EXPECT_FALSE(tables[0].device_ns) << row;
+    EXPECT_FALSE(tables[0].rows[0].device_self_ns) << row;
+    EXPECT_TRUE(tables[0].has_device);
+  }
+}
+
 TEST(SummaryTable, KeyAveragesSayMoreThanStepsWithoutTimes) {
   std::string steps;
   for (int step = 1; step <= 12; ++step) steps += "step " + std::to_string(step) + " | loss 2.5 | lr 0.001\n";

@@ -226,6 +226,36 @@ bool InAscii(std::string_view line, std::string& plain) {
   return true;
 }
 
+// "-688540.000us": older profilers of PyTorch measure between events of the stream, which takes in what waits
+// there.
+bool IsBelowZero(const std::string& cell) {
+  static const RE2 below(R"(-\d+(?:\.\d+)?[a-z]*)");
+  return RE2::FullMatch(cell, below);
+}
+
+// Views launch nothing: where they have much of the GPU's time that is no time of kernels.
+bool HasTimesOfViews(const SummaryTable& table) {
+  static const RE2 view(
+      "aten::(?:as_strided|select|slice|narrow|view|_unsafe_view|reshape|_reshape_alias|expand|transpose|t|"
+      "permute|unsqueeze|squeeze|detach|alias|empty|empty_strided|empty_like|unbind|split|chunk)");
+  constexpr double kMuch = 0.2;
+  double all = 0, views = 0;
+  for (const SummaryRow& row : table.rows) {
+    if (row.kind == SummaryRowKind::kKernel) return false;
+    all += row.device_self_ns.value_or(0);
+    if (RE2::FullMatch(row.name, view)) views += row.device_self_ns.value_or(0);
+  }
+  return views > kMuch * all;
+}
+
+void ForgetTimesOfGpu(SummaryTable& table) {
+  table.device_ns.reset();
+  for (SummaryRow& row : table.rows) {
+    row.device_ns.reset();
+    row.device_self_ns.reset();
+  }
+}
+
 // "1.000" of some locales is a thousand.
 bool HasGroupsOfPoints(std::string_view count) {
   static const RE2 groups(R"([1-9]\d{0,2}(?:\.\d{3})+)");
@@ -239,6 +269,7 @@ bool Alike(const SummaryRow& a, const SummaryRow& b) {
 }  // namespace
 
 bool SummaryLinesReader::Line(std::string_view line) {
+  ++lines_;
   if (IsBlank(line)) return false;
   if (InAscii(line, plain_)) line = plain_;
   if (TakeHeader(line)) return true;
@@ -259,6 +290,7 @@ bool SummaryLinesReader::TakeHeader(std::string_view line) {
   Close();
   has_headers_ = true;
   title_ = Printable(words_, kLongestTitle);
+  title_line_ = lines_;
   open_.emplace().header = std::move(*header);
   return true;
 }
@@ -336,6 +368,7 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
         row.device_ns = number;
         break;
       case Column::kDeviceSelf:
+        open_->negative = open_->negative || IsBelowZero(cell);
         row.device_self_ns = number;
         break;
       default:
@@ -454,6 +487,8 @@ void SummaryLinesReader::Close() {
     SummaryTable& table = tables_.emplace_back();
     table.tool = tool;
     table.title = closed.header.tool == Tool::kTorch ? title_ : file_;
+    places_.resize(tables_.size());
+    places_.back() = {title_line_, closed.negative};
     parts_.clear();
     footed_ = false;
   }
@@ -466,14 +501,30 @@ void SummaryLinesReader::Close() {
   AddRows(std::move(closed.rows), part == "sizes", table);
 }
 
+// Of several tables, those that nothing or the same stands above have the line where they begin.
+void SummaryLinesReader::GiveTitles() {
+  if (tables_.size() < 2) return;
+  std::map<std::string, size_t> counts;
+  for (const SummaryTable& table : tables_) ++counts[table.title];
+  for (size_t i = 0; i < tables_.size(); ++i) {
+    std::string& title = tables_[i].title;
+    if (title.empty())
+      title = "the table of line " + std::to_string(places_[i].line);
+    else if (counts[title] > 1)
+      title += " of line " + std::to_string(places_[i].line);
+  }
+}
+
 std::vector<SummaryTable> SummaryLinesReader::Finish() {
   Close();
   MergeWithBefore();
-  for (SummaryTable& table : tables_)
-    if (table.tool == NameOf(Tool::kTorch)) {
+  for (size_t i = 0; i < tables_.size(); ++i)
+    if (SummaryTable& table = tables_[i]; table.tool == NameOf(Tool::kTorch)) {
       JoinRowsOfOneName(table.rows);
+      if (places_[i].negative || HasTimesOfViews(table)) ForgetTimesOfGpu(table);
       DropSpansByTotal(table);
     }
+  GiveTitles();
   return std::move(tables_);
 }
 

@@ -31,6 +31,7 @@ class SummaryLinesReader {
     std::string type;  // that a row named last
     std::vector<SummaryRow> rows;
     double longest_ns = 0, whole_ns = 0;  // of the longest row, and what its share says of all
+    bool negative = false;                // whether a row has less than no time of the GPU
   };
 
   bool TakeHeader(std::string_view line);
@@ -41,9 +42,17 @@ class SummaryLinesReader {
   void Close();
   static void AddRows(std::vector<SummaryRow> rows, bool sizes, SummaryTable& table);
   void MergeWithBefore();
+  void GiveTitles();
 
   std::optional<Open> open_;
   std::vector<SummaryTable> tables_;
+  // Where each begins, and whether the GPU's times in it are below 0 in part, so that none holds.
+  struct Place {
+    int64_t line = 0;
+    bool negative = false;
+  };
+  std::vector<Place> places_;
+  int64_t lines_ = 0, title_line_ = 0;
   std::set<std::string> parts_;  // of the last of these: "kernels", "api", ...
   std::string title_, words_, before_,
       file_;           // the last lines with words, and the file that is said to be processed
