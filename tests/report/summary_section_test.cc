@@ -61,6 +61,31 @@ TEST(SummarySection, WhatComesFirstBelongsToWhatIsNamedBeforeIt) {
   EXPECT_THAT(TextOf({Kernel(6e8)}, advice), HasSubstr("on the GPU (7 calls); first, allocate once."));
 }
 
+TEST(SummarySection, WhatComesFirstSaysOfWhichTableItIs) {
+  Advice advice;
+  advice.findings = {test::MakeFinding("summary-elementwise", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].problem = {"Blocks of saxpy are small."};
+  advice.findings[0].recommendation = {"Fuse them."};
+  advice.findings[0].subject = {{"profile", int64_t{0}, Unit::kNone}, {"summary", int64_t{0}, Unit::kNone}};
+  advice.findings[0].lets = {{"place", std::string(" (of \"first\")"), Unit::kText}};
+  EXPECT_THAT(TextOf({Kernel(3e8), Kernel(6e8)}, advice),
+              HasSubstr("(7 calls). Blocks of saxpy are small (of \"first\"); first, fuse them."));
+  advice.findings[0].subject[1].value = int64_t{1};
+  EXPECT_THAT(TextOf({Kernel(3e8), Kernel(6e8)}, advice), HasSubstr("(7 calls); first, fuse them."));
+}
+
+TEST(SummarySection, KernelsOfGraphsAreNotListed) {
+  test::Row row = Kernel(6e8);
+  row.insert({{"hides_graphs", int64_t{1}}, {"graph_launches", int64_t{600}}, {"wait_ns", 9e9}});
+  Advice advice;
+  advice.findings = {test::MakeFinding("summary-hides-graphs", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].problem = {"600 launches are of CUDA graphs."};
+  advice.findings[0].recommendation = {"Record their kernels."};
+  EXPECT_THAT(TextOf({row}, advice),
+              HasSubstr("it lists 1.00 s of work on the GPU, and none of the kernels within 600 CUDA graph "
+                        "launches; first, record their kernels."));
+}
+
 TEST(SummarySection, SaysOnceThatTheGpuMostlyWaits) {
   test::Row row = Kernel(6e8);
   row["wall_ns"] = 4e9;

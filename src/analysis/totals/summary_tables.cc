@@ -32,7 +32,8 @@ struct SummaryTableRow {
       to_host_bytes, migration_bytes;
   std::optional<double> api_ns, launch_ns, launch_own_ns, wait_ns, copy_call_ns, allocation_ns,
       allocation_own_ns, loading_ns;
-  std::optional<int64_t> launches, waits, copy_calls, allocations;
+  std::optional<int64_t> launches, graph_launches, waits, copy_calls, allocations;
+  bool hides_graphs = false;
   std::optional<double> operator_ns, wall_ns, outside_ns;
   std::optional<int64_t> steps, operations;
   std::optional<std::string> main_kind, main_name;
@@ -81,6 +82,7 @@ void AddCall(const SummaryTotalRow& row, SummaryTableRow& table) {
   const std::string_view does = row.does ? std::string_view(*row.does) : std::string_view();
   if (does == "launch") {
     AddTo(table.launches, row.calls);
+    if (row.name.find("GraphLaunch") != std::string::npos) AddTo(table.graph_launches, row.calls);
     AddTo(table.launch_ns, HostTime(row));
     AddTo(table.launch_own_ns, OwnOfLaunches(row));
   } else if (does == "wait") {
@@ -133,6 +135,28 @@ bool WaitsForBackward(const SummaryTotalRow& row) {
   return row.kind == "operator" && row.name.find("run_backward") != std::string::npos;
 }
 
+// Of operators on the host, those that compute products of matrices together, where they are several.
+struct Products {
+  int64_t rows = 0, calls = 0;
+  double ns = 0;
+  std::optional<double> share;
+  std::string names;
+};
+Products ProductsOf(const std::vector<const SummaryTotalRow*>& rows) {
+  static const RE2 product(
+      "aten::(?:addmm|mm|bmm|baddbmm|matmul|linear|_?mkl(?:dnn)?_linear|addmv|mv|_addmm_activation)");
+  Products sum;
+  for (const SummaryTotalRow* row : rows) {
+    if (row->kind != "operator" || !(HostTime(*row) > 0) || !RE2::FullMatch(row->name, product)) continue;
+    ++sum.rows;
+    sum.calls += row->calls;
+    sum.ns += HostTime(*row);
+    if (row->share) AddTo(sum.share, *row->share);
+    sum.names += (sum.names.empty() ? "" : ", ") + row->name;
+  }
+  return sum;
+}
+
 // What takes most: of the GPU's time where that is known, else of the host's. Ranges nest, and threads of the
 // operating system wait at once.
 void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
@@ -154,6 +178,14 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
       table.main_share = *table.main_ns / *table.device_ns;
     else if (!of_device)
       table.main_share = most->share;
+    if (kinds.front() != "operator") return;
+    if (const Products products = ProductsOf(rows); products.rows > 1 && products.ns > *table.main_ns) {
+      table.main_kind = "operator";
+      table.main_name = "matrix products (" + products.names + ")";
+      table.main_calls = products.calls;
+      table.main_ns = products.ns;
+      table.main_share = products.share;
+    }
     return;
   }
 }
@@ -218,6 +250,15 @@ std::optional<int64_t> Operations(const std::vector<const SummaryTotalRow*>& row
   return most > 0 ? std::optional(most) : std::nullopt;
 }
 
+// Whether launches outside of CUDA graphs account for all kernels that are listed, so that those of graphs
+// are not among them: Nsight Systems records a graph as one block unless it is asked for its nodes.
+bool HidesGraphs(const SummaryTableRow& table) {
+  constexpr double kRounding = 1.02;
+  if (!table.graph_launches || !table.launches) return false;
+  const auto others = static_cast<double>(*table.launches - *table.graph_launches);
+  return static_cast<double>(table.kernels.value_or(0)) <= kRounding * others;
+}
+
 std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows) {
   std::optional<double> sum;
   for (const SummaryTotalRow* row : rows)
@@ -279,6 +320,11 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
           .Column("api_ns", &SummaryTableRow::api_ns, Unit::kNanoseconds,
                   "What the host spends in calls of CUDA or HIP.")
           .Column("launches", &SummaryTableRow::launches, Unit::kCount, "Calls that launch.")
+          .Column("graph_launches", &SummaryTableRow::graph_launches, Unit::kCount,
+                  "Of these the ones of CUDA graphs.")
+          .Column("hides_graphs", &SummaryTableRow::hides_graphs, Unit::kNone,
+                  "Whether the kernels within CUDA graphs are not listed: launches outside of graphs account "
+                  "for all that are.")
           .Column("launch_ns", &SummaryTableRow::launch_ns, Unit::kNanoseconds,
                   "What they take on the host, waits for room in the queue included.")
           .Column("launch_own_ns", &SummaryTableRow::launch_own_ns, Unit::kNanoseconds,
@@ -345,6 +391,7 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
     // A program loads code once, whatever the profile is of.
     if (table.wall_ns) table.wall_ns = std::max(0.0, *table.wall_ns - table.loading_ns.value_or(0));
     AddCollectivesOfOperators(rows, table);
+    table.hides_graphs = HidesGraphs(table);
     table.operations = Operations(rows, table);
     if (!FindMainOfGpu(rows, table)) FindMain(rows, table);
   }

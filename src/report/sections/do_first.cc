@@ -105,6 +105,9 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
   if (!HasGpuWork(model) && !UsesNoGpu(model))
     if (const auto feeding = FedByHost(advice)) return feeding;
   if (const auto none = NoKernelAtAll(model)) return none;
+  // Shares of what is listed say nothing of what is not.
+  if (const auto graphs = FindingOf(advice, "summary-hides-graphs"); graphs && !HasGpuWork(model))
+    return graphs;
   // A program that died has no pace to improve, and one that leaves the GPU out another one with it.
   for (const char* rule : {"log-stopped", "log-out-of-memory", "log-server-stopped", "program-failed",
                            "program-stopped", "log-trains-on-cpu"})

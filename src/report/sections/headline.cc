@@ -34,9 +34,13 @@ std::string NextOfProgram(const Advice& advice) {
       advice, FindingOf(advice, "program-out-of-time") ? "program-out-of-time" : "program-figures");
 }
 
-// What the first thing is about, as a sentence of its own before it, where the headline is on something else.
+// What the first thing is about, as a sentence of its own before it, where the headline is on something else;
+// of several tables of a text, with that which it is of.
 std::string MatterOf(const Finding& finding) {
-  return ". " + WithoutFullStop(finding.problem.FirstSentence());
+  std::string text = ". " + WithoutFullStop(finding.problem.FirstSentence());
+  const auto place = std::ranges::find(finding.lets, "place", &NamedValue::name);
+  const auto* of = place == finding.lets.end() ? nullptr : std::get_if<std::string>(&place->value);
+  return of == nullptr || text.find(*of) != std::string::npos ? text : text + *of;
 }
 
 // Whether it is on computing, where the headline names what is lost: nothing that it saves is said beside it.

@@ -91,7 +91,19 @@ bool IsMostlyIdle(const SummaryCells& cells) {
   return device > 0 && wall > 0 && device < kMostlyIdle * wall;
 }
 
+// Where much of what the host waits for is of CUDA graphs, whose kernels are not listed, as
+// summary-hides-graphs has it.
+bool HidesGraphs(const SummaryCells& cells) {
+  constexpr double kFewest = 10, kLeastWaits = 0.5;
+  return cells.Number("hides_graphs") > 0 && cells.Number("graph_launches") >= kFewest &&
+         cells.Number("wait_ns") + cells.Number("copy_call_ns") >= kLeastWaits * cells.Number("device_ns");
+}
+
 std::string MainText(const SummaryCells& cells) {
+  if (HidesGraphs(cells))
+    return fmt::format(
+        "it lists {} of work on the GPU, and none of the kernels within {} CUDA graph launches",
+        cells.Time("device_ns"), cells.Count("graph_launches"));
   if (!IsMostlyIdle(cells)) return MostOfIt(cells);
   const double wall = cells.Number("wall_ns"), device = cells.Number("device_ns");
   return fmt::format("the GPU works for {} of the {} that the program takes on the host, {} at most",
@@ -120,6 +132,9 @@ std::string SummaryText(const ReportTable& summary) {
 
 bool IsOnMostOf(const ReportTable& summary, const Finding& finding) {
   const SummaryCells cells(summary, LongestOf(summary));
+  if (HidesGraphs(cells)) return finding.rule == "summary-hides-graphs";
+  const auto of = std::ranges::find(finding.subject, "summary", &NamedValue::name);
+  if (of != finding.subject.end() && AsNumber(of->value) != cells.Number("summary")) return false;
   if (IsMostlyIdle(cells)) return finding.rule == "summary-host-exceeds-gpu";
   if (!cells.Has("main_name")) return false;
   if (finding.problem.text.find(cells.Text("main_name", Unit::kText)) != std::string::npos) return true;
