@@ -34,6 +34,53 @@ TEST(ResultTables, SettingsAndTheTimeOfEach) {
   EXPECT_EQ(output.results->failed, 1);
 }
 
+TEST(ResultTables, HyperfinesTerminalAndItsFileOfTwoCommands) {
+  const std::string files =
+      "command,mean,stddev,median,user,system,min,max\n"
+      "infer.py --workers 0,2.3,0.05,2.3,2.1,0.3,2.3,2.4\ninfer.py --workers "
+      "4,1.2,0.02,1.2,1.1,0.2,1.2,1.3\n";
+  const std::string terminal =
+      "Benchmark 1: infer.py --workers 0\n"
+      "  Time (mean ± σ):      2.300 s ±  0.050 s    [User: 2.100 s, System: 0.300 s]\n"
+      "  Range (min … max):    2.300 s …  2.400 s    10 runs\n\n"
+      "Benchmark 2: infer.py --workers 4\n"
+      "  Time (mean ± σ):     1200.0 ms ±  20.0 ms    [User: 1.100 s, System: 0.200 s]\n"
+      "  Range (min … max):   1200.0 ms … 1300.0 ms    10 runs\n\n"
+      "Summary\n  infer.py --workers 4 ran\n    1.92 ± 0.06 times faster than infer.py --workers 0\n";
+  for (const std::string& text : {files, terminal}) {
+    const ProgramOutput output = ReadProgram(text);
+    ASSERT_TRUE(output.results) << text;
+    EXPECT_EQ(output.results->measure, "mean time (s)");
+    ASSERT_EQ(output.results->rows.size(), 2u);
+    EXPECT_DOUBLE_EQ(output.results->rows[1].result, 1.2);
+    EXPECT_THAT(output.results->settings, ElementsAre("variant"));
+  }
+}
+
+TEST(ResultTables, SizesOfNvbenchAreNoChoice) {
+  std::string text =
+      "## copy\n\n### [0] NVIDIA A100\n\n| Elements | Samples | CPU Time | Noise | GPU Time | Noise | Elem/s "
+      "|\n"
+      "|---|---|---|---|---|---|---|\n";
+  for (const int power : {16, 18, 20})
+    text += fmt::format("| 2^{} = {} | 1000x | {}.2 us | 3.1% | {}.1 us | 4.0% | 12.8G |\n", power,
+                        1 << power, power, power);
+  const ProgramOutput output = ReadProgram(text);
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("Elements"));
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kGiven));
+  EXPECT_DOUBLE_EQ(output.results->rows[0].result, 16.1);
+}
+
+TEST(ResultTables, PandasNumbersTheRowsThatItPrints) {
+  const ProgramOutput output = ReadProgram(
+      "   backend  batch  latency_ms\n0    eager      1        12.5\n1    eager      8        30.5\n"
+      "2  compile      1         7.5\n3  compile      8        21.5\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_THAT(output.results->settings, ElementsAre("backend", "batch"));
+  EXPECT_EQ(output.results->rows.size(), 4u);
+}
+
 TEST(ResultTables, ColumnsOfWaysToDoTheSame) {
   std::string text =
       "+-----+-----+-----+\n| Length | CPU Seq (s) | GPU Par (s) | Speedup |\n+=====+=====+=====+\n";

@@ -236,6 +236,8 @@ RawResults WithoutBounds(RawResults raw) {
 
 bool MayBeResults(const std::vector<std::string>& names) {
   if (!names.empty() && names[0].starts_with("Name (time in ")) return true;  // pytest-benchmark's
+  if (names.size() > 2 && names[0] == "command" && names[1] == "mean" && names[2] == "stddev")
+    return true;  // hyperfine's
   const bool words = std::ranges::all_of(names, [](const std::string& name) {
     constexpr size_t kLongestName = 48;
     return !name.empty() && name.size() <= kLongestName && !NumberOfCell(name);

@@ -100,6 +100,18 @@ bool KeepMeanOfHyperfine(RawResults& table) {
   return true;
 }
 
+void KeepTimeOfNvbench(RawResults& table) {
+  const auto has = [&](const char* name) { return ColumnNamed(table, name) < table.names.size(); };
+  if (!has("Samples") || !has("CPU Time") || !has("GPU Time") || !has("Noise")) return;
+  static const RE2 other("Samples|CPU Time|Noise|Elem/s|GlobalMem BW|BWUtil|Batch GPU|Batch|Device"),
+      power(R"(2\^\d+ = (\d+))");
+  for (size_t i = table.names.size(); i-- > 0;)
+    if (RE2::FullMatch(table.names[i], other)) EraseColumn(table, i);
+  for (auto& row : table.rows)
+    for (std::string& cell : row)
+      if (std::string number; RE2::FullMatch(cell, power, &number)) cell = number;
+}
+
 bool KeepMeanOfPytest(RawResults& table) {
   std::string unit;
   if (ColumnNamed(table, "stats.mean") < table.names.size() &&

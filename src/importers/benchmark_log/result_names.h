@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables of benchmarks whose names hold the settings: Google Benchmark's, pytest-benchmark's, hyperfine's.
+// Tables of benchmarks whose names hold the settings: Google Benchmark's, pytest-benchmark's, hyperfine's,
+// nvbench's.
 #pragma once
 
 #include "src/importers/benchmark_log/result_columns.h"
@@ -12,6 +13,8 @@ void SplitNames(RawResults& table);
 bool KeepMeanOfPytest(RawResults& table);
 // The same of hyperfine's, whose commands are what is compared.
 bool KeepMeanOfHyperfine(RawResults& table);
+// Of nvbench's columns the GPU's time beside its axes.
+void KeepTimeOfNvbench(RawResults& table);
 void EraseColumn(RawResults& table, size_t column);
 
 }  // namespace dladvisor::benchmark_log

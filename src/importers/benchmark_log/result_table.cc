@@ -98,7 +98,7 @@ void ResultTableReader::Line(std::string_view line) {
     return;
   }
   ++lines_;
-  if (compare_.Line(line)) {
+  if (compare_.Line(line) || hyperfine_.Line(line)) {
     ++taken_;
     return;
   }
@@ -117,6 +117,10 @@ void ResultTableReader::Line(std::string_view line) {
   if (form_ != Form::kNone) {
     RawResults& table = tables_.back();
     std::vector<std::string> cells = CellsOf(line, form_);
+    // pandas numbers the rows of a table that it prints, and has no name for that.
+    const bool in_columns = form_ == Form::kColumns || form_ == Form::kWords;
+    if (in_columns && cells.size() == table.names.size() + 1 && cells[0] == std::to_string(table.rows.size()))
+      cells.erase(cells.begin());
     if (cells.size() == table.names.size() && cells != table.names && table.rows.size() < kMostRows &&
         std::ranges::any_of(cells, [](const std::string& cell) { return NumberOfCell(cell).has_value(); })) {
       table.rows.push_back(std::move(cells));
@@ -166,11 +170,16 @@ std::optional<ResultTable> ResultTableReader::Finish() const {
   if (record_lines_ > 0 && record_lines_ == lines_) return ResultsOfJson(records_);
   const bool mostly = static_cast<double>(taken_) >= kMostlyTables * static_cast<double>(lines_);
   if (const auto compared = compare_.Finish(); compared && mostly) return ResultsOf(*compared);
+  if (auto commands = hyperfine_.Finish(); commands && mostly) {
+    KeepMeanOfHyperfine(*commands);
+    return ResultsOf(*commands);
+  }
   RawResults raw = Largest();
   // pytest prints much beside it.
   const bool pytest = !raw.rows.empty() && KeepMeanOfPytest(raw);
   if (raw.rows.empty() || (!mostly && !pytest)) return std::nullopt;
-  if (!raw.rows.empty()) KeepMeanOfHyperfine(raw);
+  KeepMeanOfHyperfine(raw);
+  KeepTimeOfNvbench(raw);
   SplitNames(raw);
   return ResultsOf(raw);
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "src/importers/benchmark_log/compare_table.h"
+#include "src/importers/benchmark_log/hyperfine_lines.h"
 #include "src/importers/benchmark_log/result_columns.h"
 #include "src/trace/benchmarks.h"
 
@@ -32,6 +33,7 @@ class ResultTableReader {
   std::string title_;
   std::vector<RawResults> tables_;
   CompareTableReader compare_;
+  HyperfineLinesReader hyperfine_;
   std::string records_;  // lines that are objects of JSON
   size_t lines_ = 0, taken_ = 0, record_lines_ = 0;
 };
