@@ -73,6 +73,25 @@ TEST(ProgramLog, SharesAreOfATotalThatIsPrinted) {
   EXPECT_EQ(row.slowest_time, "load duration");
   EXPECT_EQ(row.slowest_purpose, "weights") << "of Ollama";
   EXPECT_DOUBLE_EQ(*row.slowest_share, 0.5);
+  EXPECT_FALSE(
+      RowOf({{"total_iteration", "", 1, 0.7e9}, {"forward", "", 2, 0.6e9}, {"backward", "", 2, 0.5e9}})
+          .slowest_time)
+      << "of two reports, one with the whole";
+  EXPECT_EQ(RowOf({{"decode", "", 4, 5e9}, {"resize", "", 4, 3e9}, {"write", "", 4, 2.2e9}}).slowest_time,
+            "decode")
+      << "a stage may be as long as two others";
+  EXPECT_EQ(RowOf({{"frame time", "", 4, 5e9},
+                   {"request", "", 4, 5e9},
+                   {"resize", "", 4, 3e9},
+                   {"write", "", 4, 1.8e9}})
+                .slowest_time,
+            "resize")
+      << "what its name says to have parts";
+  EXPECT_EQ(
+      RowOf({{"load", "", 1, 9e9}, {"predict", "", 1, 3e9}, {"write", "", 1, 2e9}, {"total", "", 1, 6e9}})
+          .slowest_time,
+      "predict")
+      << "what is longer than the total is none of it";
   EXPECT_EQ(
       RowOf({{"TOTAL", "", 4, 15e9}, {"forward", "", 2, 0.6e9}, {"backward", "", 2, 0.5e9}}).slowest_time,
       "forward")

@@ -16,6 +16,13 @@ std::string InUnit(const ProgramFigure& figure, double value) {
   return figure.unit.empty() ? FormatValue(value, Unit::kNanoseconds) : ThreeDigits(value);
 }
 
+// Totals of tables that have nothing in common.
+bool IsOfSeveralTables(const ProgramFigure& figure) {
+  constexpr double kSpread = 5;
+  return figure.count > 1 && (figure.name == "Total" || figure.name == "TOTAL" || figure.name == "total") &&
+         figure.most > kSpread * figure.least;
+}
+
 }  // namespace
 
 const RelationOf<ProgramFigureRow>& ProgramFigureRelation() {
@@ -62,10 +69,12 @@ std::vector<ProgramFigureRow> ComputeProgramFigures(const Context& context) {
 
 std::string FiguresText(const ProgramOutput& output) {
   std::string text;
-  for (size_t i = 0; i < output.figures.size() && i < kMostInWords; ++i) {
+  for (size_t i = 0, shown = 0; i < output.figures.size() && shown < kMostInWords; ++i) {
     const ProgramFigure& figure = output.figures[i];
+    if (IsOfSeveralTables(figure) && output.figures.size() > 1) continue;
+    ++shown;
     const std::string least = InUnit(figure, figure.least), most = InUnit(figure, figure.most);
-    text += fmt::format("{}{} {}{}{}{}", i == 0 ? "" : ", ", figure.name, least,
+    text += fmt::format("{}{} {}{}{}{}", text.empty() ? "" : ", ", figure.name, least,
                         least == most ? std::string() : " to " + most,
                         figure.unit.empty() ? std::string() : " " + figure.unit,
                         figure.count > 1 ? fmt::format(" ({} times)", figure.count) : std::string());

@@ -78,13 +78,24 @@ bool NamesMostOf(const ProgramOutput& output, const ProgramPart& part, const Slo
          slowest.all_ns >= kMost * *output.duration_ns && slowest.all_ns <= *output.duration_ns;
 }
 
+// Whether others are parts of the longest: where they add up to it exactly, or about so and its name says
+// that it has parts. Of three stages the longest is often about as long as the two others.
+bool HoldsOthers(const std::string& name, double ns, double others, size_t count) {
+  static const RE2 of_parts(
+      R"((?i)^(?:the |one |each |full |train(?:ing)?[ _]|test[ _]|per[ _-])?(?:steps?|iter(?:ation)?s?|loop|main|run|process(?:ing)?|pipeline|frame|request|batch|epoch|cycle|turn|round|query|call|job|task|infer(?:ence)?|predict(?:ion)?|generat(?:e|ion)|train(?:ing)?|execut(?:e|ion)|latency|chat|answer|response|program|benchmark)(?:[ _](?:time|duration|latency|step|pass|loop|call))*$)");
+  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kExactlyLeast = 0.97, kExactlyMost = 1.005;
+  constexpr size_t kFewestOthers = 3;
+  const double ratio = others / ns;
+  if (RE2::FullMatch(name, of_parts)) return ratio >= kOthersLeast && ratio <= kOthersMost;
+  return count >= kFewestOthers && ratio >= kExactlyLeast && ratio <= kExactlyMost;
+}
+
 // What names a total has the others in it, and so has the longest, where others as many add up to it. What is
 // printed twice has one sum under both names. Statistics of one quantity (its percentiles, the slowest, the
 // first) are no parts. Where a total is printed, once as they are, shares are of it, and a small one is
 // nowhere to begin. Times whose sum is above the total of the run lie within one another.
 std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
-  constexpr double kOthersLeast = 0.85, kOthersMost = 1.05, kSame = 0.01, kLeastOfTotal = 0.25,
-                   kLeastOfRun = 0.5;
+  constexpr double kSame = 0.01, kLeastOfTotal = 0.25, kLeastOfRun = 0.5;
   static const RE2 of_run(
       R"((?i)^(?:the )?(?:total|overall|elapsed|wall|whole|end.to.end|e2e)(?:[ _-](?:run|wall|clock|elapsed|execution|program|script))*(?:[ _-](?:time|runtime|duration))?(?: (?:elapsed|taken))?$)");
   static const RE2 total("(?i)total|overall|\\ball\\b|elapsed|wall|whole|end.to.end|e2e|finish|^duration$"),
@@ -134,19 +145,27 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   const auto of_same_count = [&](const ProgramFigure* time) { return time->count == times[0]->count; };
   // What is compiled is none of the sum of what runs.
   const bool compiles = !times.empty() && PartPurpose(times[0]->name) == "compilation";
-  if (!pass && !compiles && times.size() > 2 && std::ranges::count_if(times, of_same_count) > 2) {
-    const double others = sum_of(1, times[0]->count);
-    if (others >= kOthersLeast * times[0]->sum && others <= kOthersMost * times[0]->sum)
+  if (!pass && !compiles && times.size() > 2) {
+    const auto alike = static_cast<size_t>(std::ranges::count_if(times, of_same_count));
+    if (alike > 2 && HoldsOthers(times[0]->name, times[0]->sum, sum_of(1, times[0]->count), alike - 1))
       times.erase(times.begin());
   }
   if (times.empty() || longest_doubtful > times[0]->sum) return std::nullopt;
   // What is longer than the total of the run is summed over workers, or none of it.
   constexpr double kAbove = 1.05;
-  if (run > 0 && times[0]->count == 1 && times[0]->sum > kAbove * run) return std::nullopt;
+  while (run > 0 && !times.empty() && times[0]->count == 1 && times[0]->sum > kAbove * run)
+    times.erase(times.begin());
+  if (times.empty()) return std::nullopt;
   // What is printed often is a part of the total that is printed as often.
   if (const auto same = wholes.find(times[0]->count); times[0]->count > 1)
     whole = same != wholes.end() && same->second >= times[0]->sum ? same->second : 0;
   if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
+  // Parts of totals that are printed less often than they: all together count some twice.
+  const double each = times[0]->sum / static_cast<double>(times[0]->count);
+  if (times[0]->count > 1 && whole == 0 && run == 0 && std::ranges::any_of(wholes, [&](const auto& total) {
+        return total.first < times[0]->count && total.second / static_cast<double>(total.first) >= each;
+      }))
+    return std::nullopt;
   double all = std::max(whole, sum_of(0, 0) + doubtful);
   const bool is_of_run = run >= times[0]->sum && sum_of(0, 0) + doubtful >= kLeastOfRun * run &&
                          (times[0]->count == 1 || whole == 0);
