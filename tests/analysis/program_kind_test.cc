@@ -203,6 +203,8 @@ TEST(ProgramKind, WithoutGpuWorkOnlySignsOfTheHostDecide) {
     return b;
   };
   EXPECT_EQ(KindOf(trace("aten::mkldnn_convolution")), "host");
+  EXPECT_EQ(FindProgramKind(test::ContextOf(trace("aten::mkldnn_convolution").trace))->evidence,
+            "aten::mkldnn_convolution runs on CPUs alone");
   EXPECT_EQ(KindOf(trace("gloo:all_reduce")), "host");
   EXPECT_EQ(KindOf(trace("TfrtCpuExecutable::Execute")), "host") << "XLA's client for CPUs";
   EXPECT_EQ(KindOf(trace("aten::addmm")), "unknown");

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/value.h"
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/context/operator_tree.h"
 #include "src/analysis/context/range_text.h"
@@ -120,8 +121,10 @@ std::optional<ProgramKind> ComputesItself(const Trace& trace) {
     const auto middle = times.begin() + static_cast<ptrdiff_t>((times.size() - 1) / 2);
     std::ranges::nth_element(times, middle);
     if (*middle >= kLeastWork)
-      return ProgramKind{program_kind::kHost, fmt::format("{} calls of {} longer than any launch",
-                                                          times.size(), trace.names.View(name))};
+      return ProgramKind{program_kind::kHost,
+                         fmt::format("calls of {} take {}, not the microseconds of a launch to a GPU",
+                                     trace.names.View(name),
+                                     FormatValue(Value(static_cast<double>(*middle)), Unit::kNanoseconds))};
   }
   return std::nullopt;
 }
@@ -192,7 +195,8 @@ std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn|^(Tfrt|PjRt)Cpu\w*::Execute|^ThunkExecutor::Execute)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
   if (auto other = OperatorOfAccelerator(ranges)) return other;
-  if (auto range = Matching(ranges, of_hosts)) return ProgramKind{program_kind::kHost, "range " + *range};
+  if (auto range = Matching(ranges, of_hosts))
+    return ProgramKind{program_kind::kHost, *range + " runs on CPUs alone"};
   const bool asked = trace.api_calls.size() > 0;
   if (auto waits = WaitsForValues(trace); waits && !asked) return waits;
   if (auto computing = ComputesItself(trace)) return computing;

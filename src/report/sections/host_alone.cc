@@ -36,7 +36,13 @@ bool Holds(const Finding& finding, std::string_view name) {
 
 std::string FirstThing(const Finding& finding) {
   if (finding.recommendation.empty()) return WithoutFullStop(finding.title);
-  return WithinSentence(WithoutFullStop(finding.recommendation[0].FirstSentence()));
+  std::string text = WithoutFullStop(finding.recommendation[0].FirstSentence());
+  // A value of several sentences, as of what to do about an operator: its first says what, the others how.
+  constexpr size_t kLong = 200;
+  const size_t end = text.size() > kLong ? text.find(". ") : std::string::npos;
+  if (end != std::string::npos && end + 2 < text.size() && text[end + 2] >= 'A' && text[end + 2] <= 'Z')
+    text.resize(end);
+  return WithinSentence(text);
 }
 
 std::optional<HostAlone> HostAloneForMostOfTheTime(const Advice& advice, bool at_the_start) {
