@@ -26,9 +26,9 @@ struct LoadNumbers {
 std::optional<double> UnitIn(const std::string& name) {
   static const RE2 ms(R"((?i)(?:^|_)(?:ms|milli(?:s|seconds)?)(?:$|_))"),
       s(R"((?i)(?:^|_)(?:s|secs?|seconds)(?:$|_))");
-  constexpr double kMs = 1e6, kS = 1e9;
-  if (RE2::PartialMatch(name, ms)) return kMs;
-  return RE2::PartialMatch(name, s) ? std::optional(kS) : std::nullopt;
+  constexpr double kMillisecond = 1e6, kSecond = 1e9;
+  if (RE2::PartialMatch(name, ms)) return kMillisecond;
+  return RE2::PartialMatch(name, s) ? std::optional(kSecond) : std::nullopt;
 }
 
 void TakeNumber(const std::string& name, double number, LoadNumbers& load) {
