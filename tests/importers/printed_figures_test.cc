@@ -54,7 +54,7 @@ TEST(PrintedFigures, AClockThatRunsIsNoPart) {
 TEST(PrintedFigures, NumbersThatDoNotFollowOneAnotherAreNames) {
   std::string text;
   for (int size = 1; size <= 64; size *= 2)
-    text += fmt::format("Batch {} - Forward time: 0.{}s\n", size, 10 + size);
+    text += fmt::format("Size {} - Forward time: 0.{}s\n", size, 10 + size);
   EXPECT_EQ(ReadProgram(text).figures.size(), 7u);
 }
 
@@ -79,9 +79,8 @@ TEST(PrintedFigures, RatesFirstWhereverTheirUnitStands) {
 }
 
 TEST(PrintedFigures, ARateThatGrowsWithWhatIsWorkedOnAtOnce) {
-  const ProgramOutput output = ReadProgram(
-      "  bs=1  mean=573.5ms  tokens/s=55.8\n  bs=4  mean=577.0ms  tokens/s=221.9\n"
-      "  bs=16  mean=627.5ms  tokens/s=815.9\n");
+  const ProgramOutput output =
+      ReadProgram("  bs=1  mean=573.5ms  tokens/s=55.8\n  bs=16  mean=627.5ms  tokens/s=815.9\n");
   ASSERT_TRUE(output.scaling);
   EXPECT_EQ(output.scaling->few, 1);
   EXPECT_EQ(output.scaling->many, 16);

@@ -72,7 +72,8 @@ void ResultLinesReader::Line(std::string_view line) {
     return;
   }
   ++lines_;
-  if (line.size() > kLongestResultLine) return;
+  // A progress bar is no result.
+  if (line.size() > kLongestResultLine || line.find("%|") != std::string_view::npos) return;
   static const RE2 framed(
       R"(^\s*(?:={2,}|-{2,}|\*{2,}|#{2,}|>{2,}|~{2,})\s*\S|^\s*\[[A-Za-z][^\[\]=:]{1,60}\]\s*$)");
   const re2::StringPiece piece(line.data(), line.size());
@@ -185,7 +186,7 @@ bool ResultLinesReader::IsTold(const ResultTable& table) const {
   const auto has = [&](SettingKind kind) {
     return std::ranges::find(table.kinds, kind) != table.kinds.end();
   };
-  if (has(SettingKind::kDevices) || has(SettingKind::kLoad)) return true;
+  if (has(SettingKind::kDevices) || (has(SettingKind::kLoad) && table.rows.size() > kFew)) return true;
   if (!has(SettingKind::kChoice) || table.rows.size() > kFew) return has(SettingKind::kChoice);
   if (table.rows.size() < kFew) return false;
   const double ratio = table.rows[0].result / table.rows[1].result;
