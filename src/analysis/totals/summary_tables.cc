@@ -253,10 +253,10 @@ std::optional<int64_t> Operations(const std::vector<const SummaryTotalRow*>& row
 // Whether launches outside of CUDA graphs account for all kernels that are listed, so that those of graphs
 // are not among them: Nsight Systems records a graph as one block unless it is asked for its nodes.
 bool HidesGraphs(const SummaryTableRow& table) {
-  constexpr double kRounding = 1.02;
+  constexpr double kRoundedUp = 1.02;
   if (!table.graph_launches || !table.launches) return false;
   const auto others = static_cast<double>(*table.launches - *table.graph_launches);
-  return static_cast<double>(table.kernels.value_or(0)) <= kRounding * others;
+  return static_cast<double>(table.kernels.value_or(0)) <= kRoundedUp * others;
 }
 
 std::optional<double> DeviceTime(const std::vector<const SummaryTotalRow*>& rows) {

@@ -162,8 +162,8 @@ std::optional<SlowestTime> SlowestTimeOf(const ProgramOutput& output) {
   if (times.size() < 2 && (whole == 0 || times[0]->count == 1)) return std::nullopt;
   // Parts of totals that are printed less often than they: all together count some twice.
   const double each = times[0]->sum / static_cast<double>(times[0]->count);
-  if (times[0]->count > 1 && whole == 0 && run == 0 && std::ranges::any_of(wholes, [&](const auto& total) {
-        return total.first < times[0]->count && total.second / static_cast<double>(total.first) >= each;
+  if (times[0]->count > 1 && whole == 0 && run == 0 && std::ranges::any_of(wholes, [&](const auto& of_all) {
+        return of_all.first < times[0]->count && of_all.second / static_cast<double>(of_all.first) >= each;
       }))
     return std::nullopt;
   double all = std::max(whole, sum_of(0, 0) + doubtful);
