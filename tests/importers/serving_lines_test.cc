@@ -73,6 +73,7 @@ TEST(ServingLines, SayWhatTheyRunOn) {
             "npu");
   EXPECT_EQ(device("[2026-08-01 23:43:46] server_args=ServerArgs(device='cuda', attention_backend='aiter')"),
             "amd");
+  EXPECT_EQ(device("ggml_metal_init: found device: Apple M3 Max"), "metal");
   EXPECT_EQ(device("INFO offloading the cache to device='cpu'"), "");
 }
 

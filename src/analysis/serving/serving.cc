@@ -156,8 +156,8 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("program", &ServingRow::program, Unit::kText,
                   "Whose lines they are: vLLM, SGLang, TensorRT-LLM, llama.cpp.")
           .Column("accelerator", &ServingRow::accelerator, Unit::kText,
-                  "What it runs on: cuda, amd, npu (Ascend), tpu, xpu (Intel), hpu (Gaudi) or cpu; unknown "
-                  "where the log does not say.")
+                  "What it runs on: cuda, amd, npu (Ascend), tpu, xpu (Intel), hpu (Gaudi), metal (Apple) or "
+                  "cpu; unknown where the log does not say.")
           .Column("lines", &ServingRow::lines, Unit::kCount, "Lines that report its load.")
           .Column("loaded_lines", &ServingRow::loaded_lines, Unit::kCount,
                   "Of these, the ones with requests that run or wait, or that ran since an idle line before.")

@@ -57,6 +57,8 @@ std::string_view DeviceOf(std::string_view line) {
       Has(line, "attention_backend='ascend'"))
     return "npu";
   if (Has(line, "attention_backend='aiter'")) return "amd";
+  // llama.cpp's.
+  if (Has(line, "ggml_metal_") || Has(line, "using device MTL0") || Has(line, "MTL0 :")) return "metal";
   const RE2* const pattern = Has(line, "detected platform ") || Has(line, "device_config=") ? &platform
                              : Has(line, "ServerArgs(")                                     ? &argument
                                                                                             : nullptr;
