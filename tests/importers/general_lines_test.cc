@@ -491,5 +491,27 @@ TEST(GeneralLines, ALossOfOneLetter) {
   EXPECT_EQ(log.iterations[3].nan, 20);
 }
 
+TEST(GeneralLines, PartsOfFairseq2AreOfTheStepsSinceTheLineBefore) {
+  std::string text;
+  for (int i = 1; i <= 10; ++i)
+    text += fmt::format(
+        "[2024-11-02 10:{:02}:00,123] INFO fairseq2 - Train Metrics (step {}, epoch 1) - NLL Loss: 2.5 | "
+        "Learning Rate: 5e-06 | Data Time: 24s | Elements per Second: 3,212\n",
+        i, 100 * i);
+  const TrainingLog log = test::LogOf(text);
+  EXPECT_EQ(log.program, "fairseq2");
+  ASSERT_FALSE(log.timers.empty());
+  EXPECT_NEAR(log.timers.back().ns.value_or(0), 0.24e9, 1);
+}
+
+TEST(GeneralLines, SecondsBehindAfterAreSinceTheStart) {
+  std::string text;
+  for (int i = 0; i <= 10; ++i)
+    text += fmt::format("Step {}: loss = 0.41 (after {:.1f} s)\n", 100 * i, 37.0 * i);
+  const TrainingLog log = test::LogOf(text);
+  ASSERT_GT(log.iterations.size(), 5u);
+  EXPECT_NEAR(log.iterations.back().elapsed_ns.value_or(0), 0.37e9, 1e6);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -441,6 +442,28 @@ TEST(Trainer, EvaluationsBesideTheTraining) {
 TEST(Input, HolesOfZerosWhereLinesBegin) {
   EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + std::string(5000, '\0') + StepsOf(21, 40)).iterations.size(),
             40u);
+}
+
+TEST(TrainingLogImporter, EvaluationsOfNanoGpt) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 10 == 0) text += fmt::format("step {}: train loss 2.1012, val loss 2.2013\n", i);
+    text += fmt::format("iter {}: loss 2.3011, time 101.22ms, mfu 10.10%\n", i);
+  }
+  EXPECT_GE(
+      std::ranges::count(test::LogOf(text).events, TrainingEventKind::kEvaluation, &TrainingEvent::kind), 3);
+}
+
+// Scripts of diffusers announce a training in the words of the Trainer.
+TEST(TrainingLogImporter, AScriptOfDiffusersIsNotTheTrainer) {
+  std::string text =
+      "05/12/2024 10:11:12 - INFO - __main__ - ***** Running training *****\n"
+      "05/12/2024 10:11:12 - INFO - __main__ -   Total optimization steps = 300\n";
+  for (int i = 0; i <= 300; i += 4)
+    text +=
+        fmt::format("\rSteps: {:3d}%|##| {}/300 [{:02}:{:02}<10:00,  1.30s/it, lr=0.0001, step_loss=0.03]",
+                    i / 3, i, i * 13 / 10 / 60, i * 13 / 10 % 60);
+  EXPECT_EQ(test::LogOf(text + "\n").program, "a training script of diffusers");
 }
 
 }  // namespace

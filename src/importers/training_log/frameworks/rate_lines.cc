@@ -69,7 +69,8 @@ void RateLinesReader::AddSkips(TrainingLog& log) const {
       std::ranges::any_of(rows, [](const TrainingIteration& row) { return row.skipped.has_value(); }))
     return;
   for (TrainingIteration& row : rows) row.skipped = 0;
-  const bool of_bars = log.program == kBars || log.program == "Hugging Face Trainer";
+  const bool of_bars = log.program == kBars || log.program == "Hugging Face Trainer" ||
+                       log.program == "a training script of diffusers";
   for (const SkippedStep& step : skipped_) {
     // Of the row whose lines, or steps of a bar, come next.
     size_t at = 0;

@@ -67,6 +67,8 @@ bool TrainerReader::Line(std::string_view line) {
   begins_anew_ = false;
   if (line.find("Total optimization steps = ") != std::string_view::npos) {
     planned_ = CountOf(line);
+    // "INFO - __main__ -   Total optimization steps = 3000", as scripts of Accelerate and diffusers copy it.
+    by_script_ = line.find("__main__") != std::string_view::npos;
     seconds_.clear();
     losses_.clear();
     last_ = 0;
@@ -130,6 +132,8 @@ void TrainerReader::Bar(std::string_view line) {
     const bool named = RE2::FullMatch(title, training) || RE2::FullMatch(before + title, training);
     bar_of_epochs_ = bar_of_epochs_ || title == "Epoch:";
     const bool shows_loss = RE2::PartialMatch(values, loss) && !RE2::PartialMatch(before + title, validation);
+    // "Steps:  1%|  | 30/3000 [..., lr=0.0001, step_loss=0.03]"
+    diffuses_ = diffuses_ || (title == "Steps:" && values.find("step_loss=") != std::string::npos);
     const bool titled =
         !title.empty() && title != ":" && !named && !shows_loss && title.back() != ']' && title.back() != '}';
     if (!titled && planned >= kLeastPlanned) {
@@ -342,7 +346,9 @@ TrainingLog TrainerReader::Finish(bool of_training) {
   const bool of_epochs = epochs_of_bar_ >= kLeastEpochs;
   if (!told && !((told_by_bars_ || announced_ || of_training || of_epochs) && log_.iterations.size() > 1))
     log_.iterations.clear();
-  if (!log_.iterations.empty() || log_.runtime_ns) log_.program = told ? "Hugging Face Trainer" : kBars;
+  const bool of_trainer = told && (!(by_script_ || diffuses_) || !losses_.empty() || log_.runtime_ns);
+  if (!log_.iterations.empty() || log_.runtime_ns)
+    log_.program = of_trainer ? "Hugging Face Trainer" : diffuses_ ? "a training script of diffusers" : kBars;
   if (log_.program == kBars && of_epochs) {
     log_.program = kEpochs;
     log_.of_epochs = true;

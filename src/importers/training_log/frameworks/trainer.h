@@ -44,6 +44,8 @@ class TrainerReader {
   bool bar_of_epochs_ = false;       // that one counts these, as around the bar "Iteration:"
   bool told_by_bars_ = false;        // that it is a training, by words of the bar itself
   bool announced_ = false;           // by a line before the bar
+  bool by_script_ = false;           // that a script announces it, and not the Trainer
+  bool diffuses_ = false;            // that the bar has the words of diffusers' scripts
   std::optional<int64_t> start_ns_;  // of the lines' own times
   // By the iteration after which they happened.
   std::map<int64_t, std::set<TrainingEventKind>> events_;

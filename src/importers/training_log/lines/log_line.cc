@@ -187,8 +187,8 @@ void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
 }
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
-  for (const char* words : {"validation loss", "val_loss:", ": val loss ", "step: val", "Validation bpb",
-                            "HellaSwag accuracy", "Start validation", "Starting validation",
+  for (const char* words : {"validation loss", "val_loss:", ": val loss ", ", val loss ", "step: val",
+                            "Validation bpb", "HellaSwag accuracy", "Start validation", "Starting validation",
                             "begin validation", "Epoch(val)", "Test: [", "Start inference on "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
   for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",

@@ -43,7 +43,7 @@ bool NothingFollows(std::string_view line) {
 
 bool OfLibrary(std::string_view line) {
   static const RE2 library(
-      R"((?:tensorflow|torch|jax|xla|absl|transformers|accelerate|deepspeed|site-packages)/|\.(?:cc|cpp|cu|h):|\bNCCL (?:INFO|WARN)\b|)"
+      R"((?:tensorflow|torch|jax|xla|absl|transformers|accelerate|deepspeed|site-packages)/|\bds_accelerator\b|\.(?:cc|cpp|cu|h):|\bNCCL (?:INFO|WARN)\b|)"
       R"(HTTP Request: (?:GET|HEAD) https?://|\bhuggingface_hub\b|\burllib3\b)");
   return RE2::PartialMatch(line, library);
 }

@@ -128,6 +128,10 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                             "total used time", "time so far", "wall time", "total elapsed", "runtime"}))) {
       step.since_start = number * scale;
       step.rounded = value.whole;
+    } else if (unit == Unit::kSeconds && name == "after") {
+      // "Step 300: loss = 0.41 (after 111.2 s)"
+      step.since_start = number * scale;
+      step.rounded = value.whole;
     } else if (time && Ends(name, {"gpu time"}) && step.input) {
       // VietOCR's, both of the steps since the last line.
       step.since_last = number * scale + *step.input;
@@ -174,6 +178,7 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
   static const RE2 training(R"re((?i)\btraining\b)re");
   step.trains = step.trains || (step.epoch && (step.since_start || step.time || step.step_time) &&
                                 RE2::PartialMatch(line, training));
+  step.sums = line.find("Train Metrics (step") != std::string_view::npos;
   step.time_ns = LastTime(line);
   return step;
 }
@@ -473,9 +478,10 @@ TrainingLog GeneralLinesReader::Finish() {
         log.timers.push_back({log.iterations.size(), name, {}, *part * kNsPerSecond, {}, {}});
     // An epoch's first step waits for the workers to start, and tells nothing of those before it.
     const bool of_first = first_of_epoch && covers > 1;
-    if (line.input && seconds && *line.input > *seconds) ++longer;
-    if (line.input && seconds && *line.input <= *seconds && !of_first)
-      log.timers.push_back({log.iterations.size(), "data", {}, *line.input * kNsPerSecond, {}, {}});
+    const auto input = line.input && line.sums ? std::optional(*line.input / covers) : line.input;
+    if (input && seconds && *input > *seconds) ++longer;
+    if (input && seconds && *input <= *seconds && !of_first)
+      log.timers.push_back({log.iterations.size(), "data", {}, *input * kNsPerSecond, {}, {}});
     log.iterations.push_back(row);
   }
   if (log.iterations.size() < kLeastRows) return {};
@@ -492,7 +498,8 @@ TrainingLog GeneralLinesReader::Finish() {
   for (const Step& line : steps_)
     if (line.free_bytes)
       log.least_free_bytes = std::min(log.least_free_bytes.value_or(*line.free_bytes), *line.free_bytes);
-  log.program = kStepsAlone;
+  const bool fairseq2 = std::ranges::all_of(steps_, [](const Step& line) { return line.sums; });
+  log.program = fairseq2 ? "fairseq2" : kStepsAlone;
   return log;
 }
 

@@ -26,6 +26,7 @@ struct GeneralStep {
   std::optional<double> samples_per_second, tokens_per_second, mfu, loss, learning_rate;
   bool nan = false;     // that its loss is not a number
   bool trains = false;  // has a value that only trainings print
+  bool sums = false;    // that its parts are of the steps since the line before, as fairseq2 prints them
   bool named = false;   // that a word before the number says that it counts steps
 };
 // Fewer lines of steps show no course.

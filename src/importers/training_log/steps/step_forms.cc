@@ -40,6 +40,8 @@ const std::vector<Form>& Forms() {
       {kElapsed,
        "(?i)\\b(?:epoch|elapsed|total|train\\w*)[ _]time[ :=]{1,3}(\\d+\\.\\d+)(?: *(?:[,;|)\\]]|$)| "
        "+[a-z]\\w*=)"},
+      // "Epoch 3 | data 21.3s total 30.1s"; "Epoch 3 done after 111.0s", since the start.
+      {kElapsed, "(?i)\\b(?:total|after)[ :=]{1,2}" NUMBER " *s(?:ec\\w*)?\\b"},
       // "train 31.1s val 12.1s data 18.1s"
       {kElapsed, "(?i)\\btrain(?:ing)?[ :=]{1,2}" NUMBER " *s(?:ec\\w*)?\\b"},
       {kElapsed, EPOCH_TIME " *s(?:ec\\w*)?\\b"},
