@@ -212,5 +212,23 @@ TEST(PrintedFigures, BatchesThatAreSkippedForWantOfMemory) {
   EXPECT_NE(RefusalOf("OOM policy: skip\nOOM at step 3. Skipping batch.\n"), "") << "of one";
 }
 
+TEST(PrintedFigures, PartsOfOneTotalAreNotThoseOfOthers) {
+  const std::string report =
+      "batch_load : 1.98ms CPU / 1.82ms CUDA\nto_device : 0.40ms CPU / 0.40ms CUDA\n-----\n"
+      "TOTAL : 33.3ms CPU / 27.7ms CUDA\nBackward pass of the model\nforward : 323.1ms CPU / 323.0ms CUDA\n"
+      "backward : 256.7ms CPU / 256.4ms CUDA\nFull iteration of the model\n"
+      "total_iteration : 693.7ms CPU / 693.5ms CUDA\nforward : 338.6ms CPU / 338.5ms CUDA\n"
+      "backward : 305.8ms CPU / 305.6ms CUDA\noptimizer_step : 27.9ms CPU / 27.7ms CUDA\n"
+      "loss : 18.2ms CPU / 18.0ms CUDA\n-----\nTOTAL : 13865.6ms CPU / 13853.7ms CUDA\n";
+  for (const char* end : {"", "the end of the report\n"}) {
+    const ProgramOutput output = ReadProgram("Using device: cuda\n" + report + end);
+    ASSERT_EQ(output.figures.size(), 5u);
+    EXPECT_EQ(output.figures[0].name, "total_iteration");
+    EXPECT_EQ(output.figures[1].name, "forward");
+    EXPECT_DOUBLE_EQ(output.figures[1].sum, 338.6e6);
+    EXPECT_EQ(output.figures[1].count, 1);
+  }
+}
+
 }  // namespace
 }  // namespace dladvisor

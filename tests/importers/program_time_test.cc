@@ -480,5 +480,32 @@ TEST(ProgramTime, SizesAreNoTimes) {
   EXPECT_EQ(test::ReadLog(words).program_output.communication.lines, 0);
 }
 
+TEST(ProgramTime, LinesOfDateAreNamedByWhatFollows) {
+  const ProgramOutput output = OutputOf(
+      "Mon Feb  5 09:14:02 CET 2024\n+ python prepare.py\nread 10 files\n"
+      "Mon Feb  5 09:24:42 CET 2024\n+ python train.py\nsaved the model\n"
+      "Start of the test: Mon 05 Feb 2024 12:24:42 PM CET\ntesting\nMon Feb  5 12:34:42 CET 2024\n");
+  ASSERT_GE(output.parts.size(), 3u);
+  EXPECT_EQ(output.parts[0].name, "+ python train.py");
+  EXPECT_DOUBLE_EQ(output.parts[0].ns, 3 * 3600e9);
+  EXPECT_DOUBLE_EQ(output.parts[1].ns, 640e9);
+  EXPECT_DOUBLE_EQ(output.parts[2].ns, 600e9);
+}
+
+TEST(ProgramTime, RequestsForEmbeddingsAreNoneOfThoseThatGenerate) {
+  const auto answer = [](const char* clock, const char* took, const char* path) {
+    return fmt::format("[GIN] 2025/02/25 - {} | 200 | {:>12} | 127.0.0.1 | POST     \"/api/{}\"\n", clock,
+                       took, path);
+  };
+  const std::string embedded = answer("02:01:00", "120ms", "embed") + answer("02:01:30", "130ms", "embed");
+  const ProgramOutput chats =
+      OutputOf(answer("02:00:00", "20s", "chat") + embedded + answer("02:20:00", "10m0s", "chat"));
+  EXPECT_EQ(chats.requests.requests, 2);
+  EXPECT_DOUBLE_EQ(chats.requests.ns, 620e9);
+  const ProgramOutput alone = OutputOf(embedded + answer("02:20:00", "250ms", "embed"));
+  EXPECT_EQ(alone.requests.requests, 3);
+  EXPECT_DOUBLE_EQ(alone.requests.ns, 0.5e9);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -13,6 +13,7 @@ namespace dladvisor {
 namespace {
 using test::RefusalOf;
 using testing::HasSubstr;
+using testing::Not;
 
 // Of which column names are not known.
 TEST(Refusals, ATableInWhichNothingChangesIsOfGpusWithoutWork) {
@@ -59,6 +60,21 @@ TEST(Refusals, SayWhatReportsOfOtherToolsHold) {
         share);
   EXPECT_THAT(RefusalOf(metrics),
               HasSubstr("Apple's GPU is active 51 % of the time, 99 % at most in one of 2 samples"));
+}
+
+TEST(Refusals, TellWhatAListOfJobsSays) {
+  EXPECT_THAT(
+      RefusalOf("JobID           JobName  AllocCPUS      State    Elapsed   TotalCPU\n"
+                "------------ ---------- ---------- ---------- ---------- ----------\n"
+                "12345             train         16  COMPLETED   10:00:00   16:00:00\n"
+                "12345.batch       batch         16  COMPLETED   10:00:00   16:00:00\n"
+                "12346_1           train         16    TIMEOUT 1-00:00:00   22:24:00\n"),
+      HasSubstr(
+          "(sacct): 2 jobs, the longest of 24 h, 1 COMPLETED, 1 TIMEOUT; their cores were busy 7.06 %"));
+  EXPECT_THAT(
+      RefusalOf("JobID|JobName|State|Elapsed|\n77|train|FAILED|00:30:00|\n77.0|python|FAILED|00:30:00|\n"),
+      HasSubstr("1 job, the longest of 0.5 h, 1 FAILED, and nothing is said"));
+  EXPECT_THAT(RefusalOf("the columns JobID, State and Elapsed\n12 of them\n"), Not(HasSubstr("sacct")));
 }
 
 TEST(Refusals, TellOfAServiceThatTurnsTheProgramAway) {

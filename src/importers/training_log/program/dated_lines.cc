@@ -53,6 +53,26 @@ constexpr int64_t kLeastRounds = 20;
 // "======", above and below a heading.
 bool IsRule(std::string_view words) { return words.find_first_not_of("=-*#~_ ") == std::string_view::npos; }
 
+// A line of `date`: "Tue Feb 25 23:07:29 CET 2020", "Tue 25 Feb 2020 11:07:29 PM CET", alone or behind a word
+// or two ("Start: ").
+std::optional<int64_t> StampOfDate(std::string_view line) {
+  static const RE2 unix_date(
+      R"(^\W{0,8}(?:[A-Za-z][A-Za-z _]{0,30}[:=]? )?[A-Z][a-z]{2} ([A-Z][a-z]{2}) +(\d{1,2}) (\d{1,2}:\d{2}:\d{2})()(?: [A-Z]{1,5}| [-+]\d{2,4})? (\d{4})\W*$)"),
+      local(
+          R"(^\W{0,8}(?:[A-Za-z][A-Za-z _]{0,30}[:=]? )?[A-Z][a-z]{2},? +(\d{1,2}) ([A-Z][a-z]{2}) (\d{4}),? (\d{1,2}:\d{2}:\d{2})(?: ([AP]M))?(?: [A-Z]{1,5}| [-+]\d{2,4})?\W*$)");
+  std::string month, day, clock, half, year;
+  if (line.size() > kStartOfLine ||
+      !(RE2::PartialMatch(line, unix_date, &month, &day, &clock, &half, &year) ||
+        RE2::PartialMatch(line, local, &day, &month, &year, &clock, &half)))
+    return std::nullopt;
+  if (clock[1] == ':') clock = "0" + clock;
+  const auto time = nvidia_smi::ParseTime("Mon " + month + " " + day + " " + clock + " " + year);
+  if (!time) return std::nullopt;
+  const bool noon = clock.starts_with("12:");
+  constexpr int64_t kHalfDay = 12 * kHourNs;
+  return time->ns + (half == "PM" && !noon ? kHalfDay : half == "AM" && noon ? -kHalfDay : 0);
+}
+
 // Also "Tue Feb 25 23:07:29 2020", and a date that a slash parts from the clock.
 std::optional<int64_t> StampOf(std::string_view line) {
   const std::string_view head = line.substr(0, kStartOfLine);
@@ -71,6 +91,9 @@ std::optional<int64_t> StampOf(std::string_view line) {
 
 // What the line says behind its date, the names of its level and module.
 std::string WordsBehindDate(std::string_view line) {
+  // "[GIN] 2025/02/25 - 02:15:20 | 200 | 19.3s | 127.0.0.1 | POST "/api/chat"", of Ollama.
+  static const RE2 request(R"re(\| +((?:GET|POST|PUT|DELETE|HEAD) +"[^"]*"))re");
+  if (std::string words; line.starts_with("[GIN]") && RE2::PartialMatch(line, request, &words)) return words;
   static const RE2 clock(R"(\d{1,2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[-+]\d{2}:?\d{2})?(?: \d{4}\b)?)"),
       prefix(
           R"(^(?:[\s\]|:,>-]+|\[[^\]]{0,80}\]|\((?:[A-Z]\w+ )?pid=\d+\)|(?:INFO|WARNING|WARN|DEBUG|ERROR|level=\w+)\b))");
@@ -130,6 +153,8 @@ DatedLinesReader::Lines* DatedLinesReader::KindOf(Kinds& kinds, const std::strin
 
 bool DatedLinesReader::Line(std::string_view line, int64_t number) {
   auto now = StampOf(line);
+  const auto date = now ? std::nullopt : StampOfDate(line);
+  if (date) now = date;
   // In whole seconds beside a finer one, as two handlers of one logger write the same: no step back.
   if (now && last_ && *now % kNsOfSecond == 0 && *now < last_->ns && last_->ns - *now < kNsOfSecond)
     now = last_->ns;
@@ -141,6 +166,11 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
     failed_ =
         failed_ || thrown || line.find(" Killed") != std::string_view::npos || line.starts_with("Killed");
     undated_ += HasWord(line);
+    // What follows the line of `date` names what passes.
+    if (std::exchange(unnamed_, HasWord(line) ? false : unnamed_) && last_ && HasWord(line)) {
+      last_->kind = CutTo(PlainWords(line), kLongestKind);
+      if (Lines* lines = KindOf(kinds_, last_->kind)) ++lines->part.count;
+    }
     if (!Announces(line)) return false;
     section_ = CutTo(PlainWords(line), kLongestKind);
     if (Lines* lines = KindOf(sections_, section_)) ++lines->part.count;
@@ -149,19 +179,21 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
   ++stamps_;
   between_hours_ = between_hours_ || *now % kHourNs != 0;
   within_seconds_ = within_seconds_ || *now % kNsOfSecond != 0;
-  std::string words = WordsBehindDate(line);
-  const bool rule = last_ && IsRule(words) && HasWord(last_->kind);
-  if ((!HasWord(words) && !rule) || IsRowOfNumbers(words)) ++wordless_;
+  std::string words = date ? std::string() : WordsBehindDate(line);
+  const bool rule = !date && last_ && IsRule(words) && HasWord(last_->kind);
+  if (!date && ((!HasWord(words) && !rule) || IsRowOfNumbers(words))) ++wordless_;
   if (last_ && *now < last_->ns) ++backward_;
   if (first_kind_.empty()) first_kind_ = KindName(words);
-  const bool restarted = last_ && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
+  const bool restarted =
+      last_ && !words.empty() && KindName(words) == first_kind_ && RE2::PartialMatch(last_->kind, end);
   if (restarted) {
     ++restarts_;
     restarts_ns_ += static_cast<double>(*now - last_->ns);
   }
   const bool ends = NothingFollows(line);
   const bool failed = std::exchange(failed_, ends) || restarted;
-  const bool undated = std::exchange(undated_, 0) >= kLeastUndated;
+  const bool undated = std::exchange(undated_, 0) >= kLeastUndated && !named_;
+  named_ = date.has_value();
   if (last_ && !failed && *now >= last_->ns && *now - last_->ns <= kLongestStretch) {
     const auto took = static_cast<double>(*now - last_->ns);
     passed_ns_ += took;
@@ -182,7 +214,8 @@ bool DatedLinesReader::Line(std::string_view line, int64_t number) {
     last_->ns = *now;
     return known_since_ >= kLeastKnown;
   }
-  if (Lines* lines = KindOf(kinds_, words)) {
+  unnamed_ = date.has_value();
+  if (Lines* lines = date ? nullptr : KindOf(kinds_, words)) {
     known_since_ += ++lines->part.count > 1 && !ends;
     if (lines->part.count == 1) lines->first_ns = lines->moment_ns = lines->second_of_ns = *now;
     if (*now - lines->moment_ns > kMomentNs) {

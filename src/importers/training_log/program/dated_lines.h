@@ -59,6 +59,8 @@ class DatedLinesReader {
   int64_t undated_ = 0;                               // lines since the last with a date
   int64_t stamps_ = 0, backward_ = 0, wordless_ = 0;  // lines with dates
   double passed_ns_ = 0, restarts_ns_ = 0;
+  bool unnamed_ = false;         // that the last is one of `date`, and no line has followed it
+  bool named_ = false;           // that the last is one of `date`
   bool between_hours_ = false;   // that a date is not at a full hour
   bool within_seconds_ = false;  // that a date is not at a full second
 };

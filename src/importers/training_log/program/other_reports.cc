@@ -22,6 +22,7 @@ void OtherReportsReader::Line(std::string_view line) {
   const auto has = [&](std::string_view words) { return line.find(words) != std::string_view::npos; };
   if (has("==NVSMI LOG==")) ++looks_;
   Job(line);
+  jobs_.Line(line);
   if (line.starts_with("*** Sampled system activity")) ++samples_;
   // "GPU HW active residency:   3.36% (389 MHz: 2.9% ...", on older systems "GPU active residency".
   static const RE2 residency(R"(^GPU (?:HW )?active residency: +(\d{1,3}(?:\.\d+)?)%)");
@@ -81,6 +82,7 @@ Refusal OtherReportsReader::Refuse() const {
                     job_gpus_busy_ ? fmt::format("its GPUs {:.3g} %", *job_gpus_busy_)
                                    : "and nothing is said of GPUs"),
         kLogGpus};
+  if (const std::string jobs = jobs_.What(); !jobs.empty()) return {jobs, kLogGpus};
   if (looks_ > 0)
     return {fmt::format("the report of nvidia-smi -q, which describes the GPUs at {}",
                         looks_ == 1 ? "one moment" : fmt::format("{} moments", looks_)),

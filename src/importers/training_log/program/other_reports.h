@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "src/importers/training_log/program/job_list.h"
+
 namespace dladvisor::training_log {
 
 // What a text is, "" where nothing is known of it, and what to do then.
@@ -23,6 +25,7 @@ class OtherReportsReader {
  private:
   void Job(std::string_view line);
 
+  JobListReader jobs_;
   int64_t lines_ = 0;
   bool in_gpus_ = false;                   // of jobstats
   int64_t gpus_ = 0;                       // of the job

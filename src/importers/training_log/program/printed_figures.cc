@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "src/importers/training_log/lines/log_line.h"
+#include "src/importers/training_log/program/part_names.h"
 
 namespace dladvisor::training_log {
 namespace {
@@ -108,7 +110,27 @@ bool IsSetBefore(std::string_view name) {
   return RE2::PartialMatch(re2::StringPiece(name.data(), name.size()), setting);
 }
 
+// Times one below the other; what is longer is no list of parts.
+constexpr size_t kLongestBlock = 64;
+
 }  // namespace
+
+// "total_iteration: 693.7ms", "forward: 338.6ms", "backward: 305.8ms", ...: of the greatest total the parts.
+void PrintedFiguresReader::TakeBreakdown(std::vector<ProgramFigure> block,
+                                         std::vector<ProgramFigure>& breakdown) {
+  constexpr size_t kLeastParts = 3;
+  constexpr double kLeastSum = 0.95, kMostSum = 1.02;
+  if (block.size() <= kLeastParts || block.size() > kLongestBlock) return;
+  std::ranges::stable_sort(block, std::ranges::greater(), &ProgramFigure::sum);
+  const ProgramFigure& most = block.front();
+  double parts = -most.sum;
+  for (const ProgramFigure& figure : block) parts += figure.sum;
+  static const RE2 total("(?i)total|whole|overall|iter|step|epoch");
+  if (parts < kLeastSum * most.sum || parts > kMostSum * most.sum || !RE2::PartialMatch(most.name, total) ||
+      (!breakdown.empty() && most.sum <= breakdown.front().sum))
+    return;
+  breakdown = std::move(block);
+}
 
 void PrintedFiguresReader::Line(std::string_view coloured) {
   const std::string line(Trim(coloured.find('\x1b') == std::string_view::npos ? std::string(coloured)
@@ -132,7 +154,10 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   of_text_ += RE2::PartialMatch(line, code) || line.size() > kLongestLineOfFigures;
   // "%Cpu(s):  2.6 us,  0.7 sy,  0.0 ni", of top: shares of the processors, not microseconds.
   if (line.starts_with("%Cpu") || line.starts_with("Cpu(s):")) return;
-  if (line.size() > kLongestLineOfFigures || line.find_first_of("0123456789") == std::string::npos) return;
+  if (line.size() > kLongestLineOfFigures || line.find_first_of("0123456789") == std::string::npos) {
+    if (HasWord(line)) TakeBreakdown(std::exchange(block_, {}), breakdown_);
+    return;
+  }
   // The unit behind the number, in the name, or as the name itself.
   static const RE2 behind(
       R"((\b[A-Za-z][\w .%/#&+-]{0,60}?(?: ?\([^()]{1,20}\))?)(\s*[:=]\s*|\s+(?:took|in|was|is|took about)\s+|\s+→\s+)[~≈]?(\d[\d,]*(?:\.\d+)?(?:e[-+]?\d+)?)\s?(ns|us|µs|ms|secs?|seconds?|milliseconds|s|mins?|minutes|hours|fps|FPS|[KMGT]i?B/s(?:ec)?|[GT]FLOP(?:/s|S|s)|[A-Za-z]{2,10}(?:/| per )s(?:ec(?:ond)?)?)(?:[^\w/]|$))"),
@@ -145,6 +170,7 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
           R"((?:^|[\s,|;({])([A-Za-z][\w.]{0,40}?)_(ns|us|ms|secs?|seconds)\s*[=:]\s*(\d+(?:\.\d+)?)(?:[\s,|;)}]|$))");
   if (TakeParts(line)) {
     ++with_figures_;
+    block_.clear();
     return;
   }
   re2::StringPiece rest(line);
@@ -188,6 +214,7 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   }
   with_figures_ += any;
   if (any) TakeAtOnce(line);
+  if (!any && HasWord(line)) TakeBreakdown(std::exchange(block_, {}), breakdown_);
 }
 
 // "Frame 7: capture 33.1ms, inference 21.3ms, total 78.6ms (12.7 FPS)", "Speed: 45.1ms preprocess, 15.0ms
@@ -263,6 +290,9 @@ void PrintedFiguresReader::Take(std::string_view name, double value, std::string
   if (!ns && rate.empty()) return;
   fractions_ += value != std::floor(value);
   const double taken = ns ? value * *ns : value;
+  // A sum under the rows of a report, whatever lies within what.
+  if (name == "TOTAL") return;
+  if (ns && block_.size() <= kLongestBlock) block_.push_back({std::string(name), "", 1, taken, taken, taken});
   if (TakeCounted(std::string(name), rate, taken)) return;
   std::string key = std::string(name) + "\n" + rate;
   auto at = figures_.find(key);
@@ -365,8 +395,17 @@ void PrintedFiguresReader::AddTo(ProgramOutput& output) const {
     if (!of_rate && a->values.sum != b->values.sum) return a->values.sum > b->values.sum;
     return a->order < b->order;
   });
-  for (size_t i = 0; i < std::min(ordered.size(), kMostFiguresShown); ++i)
-    output.figures.push_back(ordered[i]->values);
+  // Where parts of one total are printed below it, others lie within them, or beside.
+  std::vector<ProgramFigure> breakdown = breakdown_;
+  TakeBreakdown(block_, breakdown);
+  const bool rates = !ordered.empty() && !ordered.front()->values.unit.empty();
+  const auto whole = breakdown.empty() ? figures.end() : figures.find(breakdown.front().name + "\n");
+  if (!rates && whole != figures.end() && whole->second.values.count == 1) {
+    output.figures = std::move(breakdown);
+  } else {
+    for (size_t i = 0; i < std::min(ordered.size(), kMostFiguresShown); ++i)
+      output.figures.push_back(ordered[i]->values);
+  }
   for (const auto& [key, scaling] : scalings_) {
     if (scaling.rates.size() < 2) continue;
     const auto [few, slow] = *scaling.rates.begin();

@@ -56,11 +56,14 @@ class PrintedFiguresReader {
   bool TakeParts(std::string_view line);
   void Take(std::string_view name, double value, std::string_view unit);
   void TakeAtOnce(const std::string& line);
+  static void TakeBreakdown(std::vector<ProgramFigure> block, std::vector<ProgramFigure>& breakdown);
   bool IsOutput() const;
 
   std::map<std::string, Figure, std::less<>> figures_;
   std::map<std::string, Counter, std::less<>> counters_;
   std::map<std::string, Scaling, std::less<>> scalings_;
+  // Times of lines one below the other, and of such lines those of which one is the sum of all others.
+  std::vector<ProgramFigure> block_, breakdown_;
   LearningSigns signs_;
   int64_t lines_ = 0, of_text_ = 0, with_figures_ = 0, fractions_ = 0, headings_ = 0, marks_ = 0;
   bool document_ = false, names_host_ = false, names_gpu_ = false, keeps_parts_ = false;

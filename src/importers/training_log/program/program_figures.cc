@@ -22,7 +22,11 @@ bool ProgramFiguresReader::Line(std::string_view line) {
 void ProgramFiguresReader::AddTo(ProgramOutput& output) const {
   if (data_.lines >= kLeastWaits) output.data = data_;
   if (communication_.lines >= kLeastWaits) output.communication = communication_;
-  if (output.duration_ns) output.requests = requests_;
+  if (!output.duration_ns) return;
+  output.requests = requests_;
+  if (requests_.requests > 0) return;
+  output.requests.requests = embeddings_;
+  output.requests.ns = embedding_ns_;
 }
 
 // "Data 330.748 (235.731) Batch 331.455 (239.681)", "Total: 18318.77 ms | Comm:
@@ -60,7 +64,7 @@ bool ProgramFiguresReader::TakeWait(std::string_view line) {
 void ProgramFiguresReader::TakeRequest(std::string_view line) {
   static const RE2 answered(
       R"re(^\[GIN\] \S+ - \S+ \| 2\d\d \| +(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)(s|ms))? +\|.*POST +"/(?:api/(?:generate|chat|embed)|v1/))re"),
-      slots(R"(\bOLLAMA_NUM_PARALLEL:([1-9]\d{0,2})\b)"),
+      embeds(R"re("/(?:api|v1)/embed)re"), slots(R"(\bOLLAMA_NUM_PARALLEL:([1-9]\d{0,2})\b)"),
       used(R"(\bllama_context: n_seq_max += (\d{1,3})\b)");
   int64_t count = 0;
   if (line.starts_with("[GIN]")) {
@@ -69,8 +73,14 @@ void ProgramFiguresReader::TakeRequest(std::string_view line) {
     const double seconds = Number(number).value_or(0) / (unit == "ms" ? 1e3 : 1);
     const auto whole =
         static_cast<double>((Integer(hours).value_or(0) * 60 + Integer(minutes).value_or(0)) * 60);
+    const double ns = (whole + seconds) * kNsPerSecond;
+    if (RE2::PartialMatch(line, embeds)) {
+      ++embeddings_;
+      embedding_ns_ += ns;
+      return;
+    }
     ++requests_.requests;
-    requests_.ns += (whole + seconds) * kNsPerSecond;
+    requests_.ns += ns;
   } else if (line.find("msg=\"inference compute\"") != std::string_view::npos) {
     if (line.find("library=cpu") == std::string_view::npos) requests_.gpus = requests_.gpus.value_or(0) + 1;
   } else if (line.find("OLLAMA_NUM_PARALLEL:") != std::string_view::npos) {

@@ -20,7 +20,9 @@ class ProgramFiguresReader {
   void TakeRequest(std::string_view line);
 
   ProgramWait data_, communication_;
-  ProgramRequests requests_;
+  ProgramRequests requests_;  // that generate
+  int64_t embeddings_ = 0;    // requests for these
+  double embedding_ns_ = 0;   // that all of them took
 };
 
 }  // namespace dladvisor::training_log
