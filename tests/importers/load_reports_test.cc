@@ -151,8 +151,18 @@ TEST(LoadReports, ASummaryOfOnesOwnInJson) {
   EXPECT_DOUBLE_EQ(result.latency_mean_ns.value_or(0), 1.5e9);
 }
 
-TEST(LoadReports, TimesWithoutAUnitAreNone) {
+TEST(LoadReports, AMedianIsNoMeanAndAllFailuresHoldTheirKinds) {
+  const ProgramOutput output = ReadProgram(
+      R"({"total_requests": 100, "rps": 4.0, "failed_requests": 9, "timeouts": 5, "errors": 9, "p50_ms": 12})");
+  const RequestBenchmark& result = OnlyOf(output);
+  EXPECT_EQ(result.failed, 9);
+  EXPECT_FALSE(result.latency_mean_ns);
+  EXPECT_DOUBLE_EQ(result.latency_median_ns.value_or(0), 12e6);
+}
+
+TEST(LoadReports, TimesWithoutAUnitAreNoneAndSoAreThoseOfSeveral) {
   EXPECT_NE(RefusalOf(R"({"requests": 10, "rps": 4.0, "p50": 12, "p99": 40})"), "");
+  EXPECT_NE(RefusalOf(R"({"requests": 10, "rps": 4.0, "p50_ms": 12, "mean_seconds": 0.013})"), "");
 }
 
 TEST(LoadReports, Vegeta) {

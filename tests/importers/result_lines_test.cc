@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Results that a benchmark of one's own prints as pairs of names and values.
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -107,6 +108,20 @@ TEST(ResultLines, StagesRoundsDevicesAndPartsAreNoResults) {
            "Batch: 8\nWorkers: 4\nStartup time: 12.2 s\nHealth check latency: 3.4 ms\n",
        })
     EXPECT_FALSE(ReadProgram(text).results) << text;
+}
+
+TEST(ResultLines, BlocksOfManyNamesAreNoResults) {
+  const auto blocks = [](int lines) {
+    std::string text;
+    for (const char* heading : {"=== eager ===\n", "=== compiled ===\n"}) {
+      text += heading;
+      for (int i = 0; i < lines; ++i)
+        text += fmt::format("mean_a{}_ms={}.5 mean_b{}_ms={}.2\n", i, i + 1, i, i + 2);
+    }
+    return text;
+  };
+  EXPECT_TRUE(ReadProgram(blocks(2)).results);
+  EXPECT_FALSE(ReadProgram(blocks(100)).results);
 }
 
 }  // namespace

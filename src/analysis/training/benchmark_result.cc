@@ -35,7 +35,8 @@ const TransferTest& Fastest(const std::vector<TransferTest>& tests) {
 double AllWaits(const RequestBenchmark& result) {
   const double each = result.first_mean_ns     ? *result.first_mean_ns
                       : result.first_median_ns ? *result.first_median_ns
-                                               : result.latency_mean_ns.value_or(0);
+                      : result.latency_mean_ns ? *result.latency_mean_ns
+                                               : result.latency_median_ns.value_or(0);
   return static_cast<double>(std::max<int64_t>(result.requests, 1)) * each;
 }
 
@@ -242,6 +243,8 @@ std::string MeasuredText(const ProgramOutput& output) {
                         kind->name, FormatValue(kind->mean_ns, Unit::kNanoseconds));
   else if (const auto whole = shown.latency_mean_ns; whole && shown.served && !first_known)
     text += fmt::format("{} each on average, ", FormatValue(*whole, Unit::kNanoseconds));
+  else if (const auto median = shown.latency_median_ns; median && shown.served && !first_known)
+    text += fmt::format("{} each in the median, ", FormatValue(*median, Unit::kNanoseconds));
   if (shown.answered_per_s && !shown.program.empty())
     text += fmt::format("{}{} answered in a second, ", ThreeDigits(*shown.answered_per_s),
                         shown.requests > 0 ? "" : " requests");

@@ -19,7 +19,7 @@ std::string InUnit(const ProgramFigure& figure, double value) {
 // Totals of tables that have nothing in common.
 bool IsOfSeveralTables(const ProgramFigure& figure) {
   constexpr double kSpread = 5;
-  return figure.count > 1 && (figure.name == "Total" || figure.name == "TOTAL" || figure.name == "total") &&
+  return figure.count > 1 && (figure.name == "Total" || figure.name == "total") &&
          figure.most > kSpread * figure.least;
 }
 

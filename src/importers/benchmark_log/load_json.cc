@@ -18,10 +18,18 @@ using LoadJson = nlohmann::json;
 constexpr int kDeepestOfLoad = 2;
 
 struct LoadNumbers {
-  std::optional<double> requests, failed, answered_per_s, request_rate, seconds, limit;
-  std::optional<double> mean, median, p99;  // in `unit_ns`, as all of them
+  std::optional<double> requests, answered_per_s, request_rate, seconds, limit;
+  std::optional<double> failed, failed_by_kind;  // all, and those of which kinds are told
+  std::optional<double> mean, median, p99;       // in `unit_ns`, as all of them
   std::optional<double> unit_ns;
+  bool mixed = false;  // that times have several units
 };
+
+void SetUnit(const std::optional<double>& unit, LoadNumbers& load) {
+  if (!unit) return;
+  load.mixed = load.mixed || load.unit_ns.value_or(*unit) != *unit;
+  load.unit_ns = unit;
+}
 
 std::optional<double> UnitIn(const std::string& name) {
   static const RE2 ms(R"((?i)(?:^|_)(?:ms|milli(?:s|seconds)?)(?:$|_))"),
@@ -34,8 +42,8 @@ std::optional<double> UnitIn(const std::string& name) {
 void TakeNumber(const std::string& name, double number, LoadNumbers& load) {
   static const RE2 requests(
       R"((?i)^(?:total_|num_|n_|completed_|successful_)?requests(?:_total|_completed)?$|^completed$)"),
-      failed(
-          R"((?i)^(?:failed|failures|errors|timeouts|(?:http|client|server|total)_errors|(?:failed|total_failed)_requests|num_errors)$)"),
+      failed(R"((?i)^(?:failed|failures|errors|total_errors|(?:failed|total_failed)_requests|num_errors)$)"),
+      kind_of_failure(R"((?i)^(?:timeouts|(?:http|client|server)_errors)$)"),
       rate(
           R"((?i)^(?:achieved_|actual_|effective_|mean_|avg_|throughput_)?(?:rps|qps|requests?_per_s(?:ec(?:ond)?)?|req_per_s(?:ec)?|requests?_s)$|^throughput_(?:rps|req_s|requests_per_sec(?:ond)?)$)"),
       asked(R"((?i)^(?:requested|target|offered)_(?:rps|qps|rate)$)"),
@@ -49,7 +57,8 @@ void TakeNumber(const std::string& name, double number, LoadNumbers& load) {
       p99(R"((?i)^(?:(?:latency|response_time|e2e)_)?p99(?:_(?:latency|response_time))?(?:_(?:ms|s|secs?|seconds))?$)");
   if (!(number >= 0)) return;
   if (RE2::FullMatch(name, requests)) load.requests = number;
-  if (RE2::FullMatch(name, failed)) load.failed = load.failed.value_or(0) + number;
+  if (RE2::FullMatch(name, failed)) load.failed = std::max(load.failed.value_or(0), number);
+  if (RE2::FullMatch(name, kind_of_failure)) load.failed_by_kind = load.failed_by_kind.value_or(0) + number;
   if (RE2::FullMatch(name, rate)) load.answered_per_s = number;
   if (RE2::FullMatch(name, asked)) load.request_rate = number;
   if (RE2::FullMatch(name, limit)) load.limit = number;
@@ -58,7 +67,7 @@ void TakeNumber(const std::string& name, double number, LoadNumbers& load) {
   if (RE2::FullMatch(name, mean)) load.mean = number;
   if (RE2::FullMatch(name, median)) load.median = number;
   if (RE2::FullMatch(name, p99)) load.p99 = number;
-  if (const auto unit = UnitIn(name); times && unit) load.unit_ns = unit;
+  if (times) SetUnit(UnitIn(name), load);
 }
 
 void TakeObject(const LoadJson& object, int depth, LoadNumbers& load) {
@@ -67,7 +76,7 @@ void TakeObject(const LoadJson& object, int depth, LoadNumbers& load) {
     if (value.is_number()) TakeNumber(name, value.get<double>(), load);
     if (!value.is_object() || depth >= kDeepestOfLoad || !RE2::FullMatch(name, of_times)) continue;
     TakeObject(value, depth + 1, load);
-    if (const auto unit = UnitIn(name)) load.unit_ns = unit;
+    SetUnit(UnitIn(name), load);
   }
 }
 
@@ -111,13 +120,14 @@ std::optional<RequestBenchmark> LoadTestOfJson(std::string_view text) {
       TakeRequests(*found, load);
   constexpr double kSecond = 1e9, kMostRequests = 1e15;
   if (!load.requests || !(*load.requests > 0) || *load.requests > kMostRequests || !load.unit_ns ||
-      (!load.mean && !load.median))
+      load.mixed || (!load.mean && !load.median))
     return std::nullopt;
   RequestBenchmark result;
   result.program = "a load test";
-  const double failed = std::min(load.failed.value_or(0), *load.requests);
+  const std::optional<double> told = load.failed ? load.failed : load.failed_by_kind;
+  const double failed = std::min(told.value_or(0), *load.requests);
   result.requests = static_cast<int64_t>(*load.requests - failed);
-  if (load.failed) result.failed = static_cast<int64_t>(failed);
+  if (told) result.failed = static_cast<int64_t>(failed);
   result.limit = load.limit;
   result.request_rate = load.request_rate;
   if (load.seconds.value_or(0) > 0) result.duration_ns = *load.seconds * kSecond;
@@ -128,7 +138,7 @@ std::optional<RequestBenchmark> LoadTestOfJson(std::string_view text) {
   const auto in_ns = [&](const std::optional<double>& time) {
     return time ? std::optional(*time * *load.unit_ns) : std::nullopt;
   };
-  result.latency_mean_ns = in_ns(load.mean ? load.mean : load.median);
+  result.latency_mean_ns = in_ns(load.mean);
   result.latency_median_ns = in_ns(load.median);
   result.latency_p99_ns = in_ns(load.p99);
   return result;

@@ -18,7 +18,10 @@
 namespace dladvisor::benchmark_log {
 namespace {
 
-constexpr size_t kMostResultLines = 20'000, kLongestResultLine = 400;
+// Of longer texts, which are logs, no line is read twice over.
+constexpr size_t kMostResultLines = 2'000, kLongestResultLine = 400;
+// What one result has: more is a list of something else.
+constexpr size_t kMostPairsOfResult = 64;
 constexpr std::string_view kFrame = " \t\r=-#*_~[]<>";
 
 bool IsTime(const std::string& name, const std::string& value) {
@@ -135,6 +138,7 @@ std::vector<ResultLinesReader::Record> ResultLinesReader::ByName() const {
 
 // Of the records that have the measure which most have.
 std::optional<ResultTable> ResultLinesReader::TableOf(std::vector<Record> records) const {
+  std::erase_if(records, [](const Record& record) { return record.pairs.size() > kMostPairsOfResult; });
   std::map<std::string, size_t> measured;
   for (const Record& record : records)
     for (const auto& [name, value] : record.pairs) measured[name] += IsMeasure(name, value);

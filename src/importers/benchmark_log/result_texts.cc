@@ -95,9 +95,10 @@ std::vector<Pairs> SettingsOfTexts(const std::vector<std::string>& texts) {
   const bool by_number = !numbered[0].numbers.empty() && std::ranges::all_of(numbered, [&](const auto& text) {
     return text.mask == numbered[0].mask;
   });
+  const char* const name = !by_number && AreWays(texts) ? "variant" : "case";
   for (size_t i = 0; i < texts.size(); ++i) {
     if (!by_number) {
-      settings[i].emplace_back(AreWays(texts) ? "variant" : "case", texts[i]);
+      settings[i].emplace_back(name, texts[i]);
       continue;
     }
     for (size_t k = 0; k < numbered[0].numbers.size(); ++k)

@@ -59,6 +59,7 @@ std::vector<std::string_view> JobListReader::Cells(std::string_view line) const 
 void JobListReader::Line(std::string_view line) {
   if (line.size() > kLongestRowOfJobs || Header(line) || names_.empty()) return;
   if (line.starts_with("---")) {
+    if (!columns_.empty()) return;
     for (size_t at = 0; at < line.size();) {
       const size_t begin = line.find('-', at), end = std::min(line.find(' ', begin), line.size());
       if (begin == std::string_view::npos) break;
