@@ -11,6 +11,7 @@
 
 #include "engine/base/trim.h"
 #include "src/importers/summary_table/script_rows.h"
+#include "src/importers/summary_table/torch_rows.h"
 
 namespace dladvisor::summary_table {
 namespace {
@@ -145,70 +146,6 @@ constexpr std::string_view NameOf(Tool tool) {
   return "";
 }
 
-// What spans the GPU's work of a range has the range's name; it is no kernel.
-void DropSpans(std::vector<SummaryRow>& rows) {
-  static const RE2 span(
-      R"(^(?:ProfilerStep|## |execute_|step\[|Optimizer\.|nccl:|gloo:|DistributedDataParallel\.))");
-  std::set<std::string, std::less<>> on_host;
-  for (const SummaryRow& row : rows)
-    if (row.kind == SummaryRowKind::kOperator) on_host.insert(row.name);
-  std::erase_if(rows, [&](const SummaryRow& row) {
-    return row.kind == SummaryRowKind::kKernel &&
-           (on_host.contains(row.name) || RE2::PartialMatch(row.name, span));
-  });
-}
-
-// The same where the ranges' own names are not known: what the GPU's work adds up to is printed below.
-void DropSpansByTotal(SummaryTable& table) {
-  static const RE2 kernel(R"((?i)kernel|gemm|[<(]|cutlass|triton|nvjet|nccl|^_Z|_sm\d\d|sm\d\d_|\.\.\.$)");
-  constexpr double kRounding = 1.01;
-  if (!table.device_ns) return;
-  double sum = 0;
-  for (const SummaryRow& row : table.rows)
-    if (row.device_self_ns && row.kind != SummaryRowKind::kOperator && row.kind != SummaryRowKind::kApi)
-      sum += row.total_ns;
-  while (sum > kRounding * *table.device_ns) {
-    auto most = table.rows.end();
-    for (auto row = table.rows.begin(); row != table.rows.end(); ++row)
-      if (row->kind == SummaryRowKind::kKernel && !RE2::PartialMatch(row->name, kernel) &&
-          (most == table.rows.end() || row->total_ns > most->total_ns))
-        most = row;
-    if (most == table.rows.end()) return;
-    sum -= most->total_ns;
-    table.rows.erase(most);
-  }
-}
-
-// Calls of one kernel with other grids, and of one operator with other shapes, stand in rows of their own.
-void JoinRowsOfOneName(std::vector<SummaryRow>& rows) {
-  const auto add = [](std::optional<double>& to, const std::optional<double>& more) {
-    if (more) to = to.value_or(0) + *more;
-  };
-  std::map<std::pair<SummaryRowKind, std::string>, size_t> first;
-  size_t kept = 0;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const auto [known, is_new] = first.try_emplace({rows[i].kind, rows[i].name}, kept);
-    if (is_new) {
-      if (kept != i) rows[kept] = std::move(rows[i]);
-      ++kept;
-      continue;
-    }
-    SummaryRow& to = rows[known->second];
-    const SummaryRow& more = rows[i];
-    to.calls += more.calls;
-    to.total_ns += more.total_ns;
-    add(to.self_ns, more.self_ns);
-    add(to.device_ns, more.device_ns);
-    add(to.device_self_ns, more.device_self_ns);
-    add(to.bytes, more.bytes);
-    to.average_ns.reset();
-    to.median_ns.reset();
-    if (more.min_ns) to.min_ns = std::min(to.min_ns.value_or(*more.min_ns), *more.min_ns);
-    if (more.max_ns) to.max_ns = std::max(to.max_ns.value_or(*more.max_ns), *more.max_ns);
-  }
-  rows.resize(kept);
-}
-
 // Borders of tables that terminals draw: U+2500 to U+257F, of which verticals part cells. False where there
 // are none.
 bool InAscii(std::string_view line, std::string& plain) {
@@ -231,29 +168,6 @@ bool InAscii(std::string_view line, std::string& plain) {
 bool IsBelowZero(const std::string& cell) {
   static const RE2 below(R"(-\d+(?:\.\d+)?[a-z]*)");
   return RE2::FullMatch(cell, below);
-}
-
-// Views launch nothing: where they have much of the GPU's time that is no time of kernels.
-bool HasTimesOfViews(const SummaryTable& table) {
-  static const RE2 view(
-      "aten::(?:as_strided|select|slice|narrow|view|_unsafe_view|reshape|_reshape_alias|expand|transpose|t|"
-      "permute|unsqueeze|squeeze|detach|alias|empty|empty_strided|empty_like|unbind|split|chunk)");
-  constexpr double kMuch = 0.2;
-  double all = 0, views = 0;
-  for (const SummaryRow& row : table.rows) {
-    if (row.kind == SummaryRowKind::kKernel) return false;
-    all += row.device_self_ns.value_or(0);
-    if (RE2::FullMatch(row.name, view)) views += row.device_self_ns.value_or(0);
-  }
-  return views > kMuch * all;
-}
-
-void ForgetTimesOfGpu(SummaryTable& table) {
-  table.device_ns.reset();
-  for (SummaryRow& row : table.rows) {
-    row.device_ns.reset();
-    row.device_self_ns.reset();
-  }
 }
 
 // "1.000" of some locales is a thousand.
