@@ -134,7 +134,7 @@ RuleTestResult RunRuleCase(const Rule& rule, const KnowledgeBase& needed, const 
 
 RuleTestResult RunRelationCase(const DerivedRelation& relation, const KnowledgeBase& knowledge,
                                const TestCase& test) {
-  const KnowledgeBase relations = knowledge.Subset({});
+  const KnowledgeBase relations = knowledge.Subset({}, {relation.schema.name});
   Database database;
   AddGiven(relations, test, database);
   const auto errors = Infer(relations, database).relation_errors;

@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cassert>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/base/text.h"
 #include "engine/model/finding_relation.h"
@@ -291,10 +295,24 @@ const DerivedRelation* KnowledgeBase::FindRelation(std::string_view name) const 
   return found == relations_.end() ? nullptr : found->get();
 }
 
-KnowledgeBase KnowledgeBase::Subset(const std::map<std::string, Rule>& rules) const {
+KnowledgeBase KnowledgeBase::Subset(const std::map<std::string, Rule>& rules,
+                                    const std::vector<std::string>& relations) const {
   KnowledgeBase subset(schemas_, ledger_);
-  for (const auto& [id, rule] : rules) subset.rules_.push_back(rule);
-  subset.relations_ = relations_;
+  std::vector<std::string> to_visit = relations;
+  for (const auto& [id, rule] : rules) {
+    subset.rules_.push_back(rule);
+    to_visit.insert(to_visit.end(), rule.reads.begin(), rule.reads.end());
+  }
+  std::set<std::string> needed;
+  while (!to_visit.empty()) {
+    const std::string name = std::move(to_visit.back());
+    to_visit.pop_back();
+    const DerivedRelation* relation = FindRelation(name);
+    if (relation && needed.insert(name).second)
+      to_visit.insert(to_visit.end(), relation->reads.begin(), relation->reads.end());
+  }
+  std::ranges::copy_if(relations_, std::back_inserter(subset.relations_),
+                       [&](const auto& relation) { return needed.contains(relation->schema.name); });
   return subset;
 }
 

@@ -77,8 +77,10 @@ class KnowledgeBase {
   const Rule* Find(std::string_view id) const;
   const DerivedRelation* FindRelation(std::string_view name) const;
   const std::map<std::string, std::string>& off() const { return off_; }  // id -> file:line that says so
-  // A knowledge base of just these rules of this one, by id, and all its derived relations.
-  KnowledgeBase Subset(const std::map<std::string, Rule>& rules) const;
+  // A knowledge base of just these rules of this one, by id, and the derived relations that they read, or
+  // that are named, or that those read.
+  KnowledgeBase Subset(const std::map<std::string, Rule>& rules,
+                       const std::vector<std::string>& relations = {}) const;
   std::vector<const Schema*> schemas() const;  // also `finding` and the derived relations
   const std::vector<const Schema*>& base_schemas() const { return schemas_; }
   const std::optional<Ledger>& ledger() const { return ledger_; }
