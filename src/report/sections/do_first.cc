@@ -262,6 +262,15 @@ std::optional<size_t> NoPassAtAll(const ReportModel& model) {
   return few && of_network ? once : std::nullopt;
 }
 
+// A saving that holds for each call of what was measured, however little that is of a program.
+constexpr double kSureShare = 0.1;
+bool IsSure(const Advice& advice, const Weighed& savings, const Whole& whole) {
+  if (!savings.best) return false;
+  const auto& saves = MostSaving(advice, *savings.best).saves;
+  return saves && !HappensOnce(*saves, whole.has_steps) &&
+         saves->low_ns.value_or(0) > kSureShare * whole.total;
+}
+
 // From this share of the time on, collectives wait for the start of the other ranks, which load code as well.
 constexpr double kStartOfRanks = 0.25;
 
@@ -270,7 +279,9 @@ std::optional<size_t> AmongSavings(const ReportModel& model, std::optional<size_
   const Advice& advice = *model.advice;
   const Whole whole = WholeOf(model);
   const Weighed savings = WeighSavings(advice, whole);
-  if (const auto once = NoPassAtAll(model); once && !(savings.start_up && !savings.best)) return once;
+  if (const auto once = NoPassAtAll(model);
+      once && !(savings.start_up && !savings.best) && !IsSure(advice, savings, whole))
+    return once;
   if (savings.of_communication && savings.starting > kStartOfRanks * whole.total) return savings.start_up;
   if (const auto kernel = KernelBeforeSavings(advice, whole, savings)) return kernel;
   // What is left of a cold step is no place to begin; a program goes on, so that there most of all must be.
