@@ -55,6 +55,34 @@ TEST(Settings, DevicesThatTorchtitanAndUnslothName) {
   EXPECT_EQ(unsloth.devices[0].name, "NVIDIA A100-SXM4-80GB");
 }
 
+TEST(Settings, WorkersOfPrintedConfigurations) {
+  const auto workers = [](const std::string& lines) -> std::string {
+    const auto settings = ReadTrainingLog(lines + StepsOf(1, 20)).settings;
+    const auto found = settings.find("num_workers");
+    return found == settings.end() ? "none" : found->second;
+  };
+  EXPECT_EQ(workers("  datasets:[\n      n_workers: 0\n      batch_size: 8\n"), "0");
+  EXPECT_EQ(workers("              num_workers: 0                  [default: 4]\n"), "0");
+  EXPECT_EQ(workers("    num_workers=0,\n"), "0");
+  EXPECT_EQ(workers("  'dataloader_num_workers': 0,\n"), "0");
+  EXPECT_EQ(workers("    num_workers=0,\n    num_workers=12,\n    num_workers=1,\n"), "12")
+      << "that of the test's loader is not the training's";
+  EXPECT_EQ(workers("Starting Ray with num_workers=0 and 4 actors\n"), "none");
+  EXPECT_EQ(workers("prefetch workers: 0 failed\n"), "none");
+  EXPECT_EQ(workers("set num_workers: 0.5\n"), "none");
+}
+
+TEST(Settings, WrapperOfMMEnginesOptimizer) {
+  const auto amp = [](const std::string& lines) -> std::string {
+    const auto settings = ReadTrainingLog(lines + StepsOf(1, 20)).settings;
+    const auto found = settings.find("amp");
+    return found == settings.end() ? "none" : found->second;
+  };
+  EXPECT_EQ(amp("optim_wrapper = dict(\n    type='OptimWrapper')\n"), "False");
+  EXPECT_EQ(amp("optim_wrapper = dict(dtype='float16', type='AmpOptimWrapper')\n"), "True");
+  EXPECT_EQ(amp("    constructor='LayerDecayOptimWrapperConstructor',\n"), "none");
+}
+
 TEST(Settings, WarningsOfSlowPaths) {
   const TrainingLog log = ReadTrainingLog(
       "WARNING: constraints for invoking optimized fused softmax kernel are not met. We default back.\n"

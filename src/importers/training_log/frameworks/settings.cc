@@ -192,6 +192,20 @@ void TakeTrainerOptions(std::string_view line, std::map<std::string, std::string
       if (name == theirs && RE2::FullMatch(value, known)) settings[ours] = value.empty() ? "True" : value;
 }
 
+// "n_workers: 0", "'num_workers': 0,", "num_workers=0," or "num_workers: 0   [default: 4]" on a line of a
+// printed configuration. Where loaders of it differ, as those of training and test, the most is kept: none is
+// said of a training alone that has none anywhere.
+void TakeWorkers(std::string_view line, std::map<std::string, std::string>& settings) {
+  static const RE2 workers(
+      R"((?:^|[\s|])['"]?(?:data(?:_?loader)?_)?(?:num_?workers|n_workers|workers_per_gpu)['"]? ?[:=] ?(\d{1,3}),?\s*(?:\[default: .*)?$)");
+  int count = 0;
+  if (line.size() > 256 || line.find("orkers") == std::string_view::npos ||
+      !RE2::PartialMatch(line, workers, &count))
+    return;
+  const auto known = settings.try_emplace("num_workers", std::to_string(count)).first;
+  if (count > Integer(known->second).value_or(count)) known->second = std::to_string(count);
+}
+
 // DeepSpeed prints its configuration as JSON, a name a line: "offload_param": { and then "device": "cpu",.
 // What is told to stay on the GPU (device none) is no setting.
 void TakeOffload(std::string_view line, std::string& section, std::map<std::string, std::string>& settings) {
@@ -398,6 +412,12 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
   if (const auto amp_off = settings.find("amp");
       half_ && amp_off != settings.end() && amp_off->second == "False")
     settings.erase(amp_off);
+  // MMEngine's, of which the other computes in FP32.
+  if (line.find("OptimWrapper'") != std::string_view::npos) {
+    static const RE2 wrapper(R"(\btype'?[=:] ?'(Amp)?OptimWrapper')");
+    if (std::string amp_of_it; RE2::PartialMatch(line, wrapper, &amp_of_it))
+      settings["amp"] = amp_of_it.empty() ? "False" : "True";
+  }
   // timm's.
   if (line.find("AMP not enabled. Training in float32") != std::string_view::npos) settings["amp"] = "False";
   // Of Hugging Face's examples.
@@ -408,6 +428,7 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
       line.find("CUDA_LAUNCH_BLOCKING") != std::string_view::npos ||
       line.find("cmd = pdsh") != std::string_view::npos)
     TakeEnvironment(line.substr(0, 16384), settings);
+  TakeWorkers(line, settings);
   TakeTorchtitanSizes(line, settings);
   TakeTrainerArgument(line, settings);
   TakeTrainerOptions(line.substr(0, 16384), settings);
