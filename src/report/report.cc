@@ -138,7 +138,9 @@ ReportModel BuildReport(const Database& db, const Advice& advice, const ReportOp
   ReportModel model;
   model.options = options;
   model.advice = &advice;
-  for (const FigureQuery& query : FigureQueries()) model.figures.push_back(ReadFigure(db, query));
+  for (const FigureQuery& query : FigureQueries())
+    if (Figure figure = ReadFigure(db, query); !(query.only_where_known && IsNull(figure.value)))
+      model.figures.push_back(std::move(figure));
   const double ranks = FigureNumber(model, "ranks").value_or(0), profiles = CountOf(db, "profile", "*");
   for (const TableQuery* query : QueriesOf(db)) {
     ReportTable table = ReadTable(db, *query, options.shown_rows);

@@ -70,7 +70,16 @@ LIMIT 1;
 -- relation: run
 -- column: wall_ns
 -- unknown: nothing was recorded
-SELECT nullif(wall_ns, 0) FROM run;
+SELECT nullif(coalesce(program_ns, wall_ns), 0) FROM run;
+
+-- id: gpu_span
+-- title: First to Last GPU Event
+-- unit: ns
+-- relation: run
+-- column: gpu_span_ns
+-- unknown: it is about the wall clock time, or the profile does not say how long the program ran
+-- empty: hidden
+SELECT iif(1.25 * gpu_span_ns < program_ns, nullif(gpu_span_ns, 0), NULL) FROM run;
 
 -- id: tensor_core_efficiency
 -- title: Tensor Core Kernel Efficiency

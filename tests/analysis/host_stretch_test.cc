@@ -158,6 +158,77 @@ TEST(HostStretch, ADriverThatSleepsTakesNoTimeOfTheThreadsComputing) {
   EXPECT_EQ(rows[0].duration_ns, 1150 * kMs);
 }
 
+// A native program that launches, and whose thread runs until it has computed for so long after its last
+// call.
+TraceBuilder LateEnd(Ns computed, Ns ended) {
+  TraceBuilder b;
+  b.trace.processes[0].name = "./a.out";
+  b.Run(0, 100 * kMs, 3);
+  b.Launch(100 * kMs, 150 * kMs, 160 * kMs, "kernel");
+  b.Api(165 * kMs, 200 * kMs, "cudaDeviceReset_v3020", 7);
+  b.Run(200 * kMs, 200 * kMs + computed, 3);
+  b.Run(ended - kMs, ended, 3);
+  return b;
+}
+
+TEST(HostStretch, AfterTheLastCallOfANativeProgram) {
+  TraceBuilder b = LateEnd(1500 * kMs, 2000 * kMs);
+  for (const Ns at : {300, 700, 1100, 1500})
+    Sample(b, at * kMs, {at == 1500 ? "sum_rows" : "deflate_block", "main"});
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "end");
+  EXPECT_EQ(rows[0].duration_ns, 1800 * kMs);
+  EXPECT_EQ(rows[0].before, "cudaDeviceReset");
+  EXPECT_FALSE(rows[0].after.has_value());
+  EXPECT_NEAR(rows[0].share, 0.9, 1e-9) << "of the whole program, as run has it";
+  EXPECT_EQ(rows[0].samples, 4);
+  EXPECT_EQ(rows[0].functions, "deflate_block (75 %), sum_rows (25 %)");
+  EXPECT_EQ(rows[0].leading_functions, "deflate_block (75 %), sum_rows (25 %)");
+  EXPECT_FALSE(rows[0].other_threads.has_value());
+}
+
+TEST(HostStretch, AnEndThatIsShortOrWaitsOrOfAnInterpreterIsNone) {
+  EXPECT_TRUE(StretchesOf(LateEnd(700 * kMs, 1100 * kMs)).empty()) << "short";
+  EXPECT_TRUE(StretchesOf(LateEnd(700 * kMs, 2000 * kMs)).empty()) << "waits";
+  TraceBuilder b = LateEnd(1500 * kMs, 2000 * kMs);
+  b.trace.processes[0].name = "/usr/bin/python3.12";
+  EXPECT_TRUE(StretchesOf(b).empty());
+}
+
+TEST(HostStretch, AnEndIsKnownFromSamplesWhereTurnsOnCpusAreNot) {
+  TraceBuilder b = LateEnd(1500 * kMs, 2000 * kMs);
+  b.trace.cpu_runs = {};
+  EXPECT_TRUE(StretchesOf(b).empty());
+  for (Ns at = 250; at <= 1450; at += 50) Sample(b, at * kMs, {"sum_rows", "main"});
+  const auto rows = StretchesOf(b);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].place, "end");
+  EXPECT_EQ(rows[0].duration_ns, 1250 * kMs);
+}
+
+TEST(HostStretch, WhatOtherThreadsAreInWhileOneWaits) {
+  for (const int samples : {10, 20}) {
+    TraceBuilder b;
+    const uint32_t worker = b.AddThread(0, 43), timer = b.AddThread(0, 44);
+    b.Launch(0, 50 * kMs, 60 * kMs, "kernel");
+    b.Api(61 * kMs, 62 * kMs, "cudaMemcpy_v3020", 7);
+    for (int i = 0; i < samples; ++i) b.Sample((63 + i) * kMs, "draw_samples", "main", worker);
+    b.Sample(90 * kMs, "tick", "main", timer);
+    b.Api(100 * kMs, 101 * kMs, "cudaFree_v3020", 8);
+    const auto rows = StretchesOf(b);
+    ASSERT_EQ(rows.size(), 1u);
+    EXPECT_EQ(rows[0].samples, 0);
+    EXPECT_FALSE(rows[0].functions.has_value());
+    if (samples == 10) {
+      EXPECT_FALSE(rows[0].other_threads.has_value()) << "too few";
+      continue;
+    }
+    EXPECT_EQ(rows[0].other_threads, 1);
+    EXPECT_EQ(rows[0].other_functions, "draw_samples (100 %)");
+  }
+}
+
 TEST(HostStretch, BetweenCallsWithoutGpuWork) {
   TraceBuilder b;
   b.Api(0, kMs, "cudaMalloc", 0);

@@ -109,7 +109,7 @@ TEST(Html, IsCompleteWithoutScript) {
   for (const char* expected :
        {"Recommendations", "Idle share", "more than ", "Op Type Summary", "Group Ops", "Kernels by Iteration",
         "Time Ledger", "communication/exposed", "Some events were lost.", "triton_poi_fused_0", "forward ",
-        "capture-distorted", "memory.used_share", "SELECT nullif(wall_ns, 0) FROM run",
+        "capture-distorted", "memory.used_share", "SELECT nullif(coalesce(program_ns, wall_ns), 0) FROM run",
         "4 of 6 rules could look, 1 has nothing of its kind in the profile"})
     EXPECT_THAT(html, HasSubstr(expected));
   EXPECT_GE(Count(html, "<svg"), 6u);

@@ -11,6 +11,8 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/sampled_functions.h"
 #include "src/analysis/timeline/host_activity.h"
 #include "src/analysis/timeline/stack_function.h"
 #include "src/capture/capability.h"
@@ -23,6 +25,7 @@ constexpr size_t kMostStretches = 20;
 
 // What a program takes to load its libraries is less; of this much a thread must have computed half.
 constexpr Ns kShortestStart = 1'000'000'000;
+constexpr int64_t kFewestSamplesOfOthers = 20;
 constexpr Ns kSampled = 100'000'000;  // a sample shows that the thread computes about then
 
 // Setting up and tearing down the communicators of a job computes nothing.
@@ -113,16 +116,46 @@ class Stretches {
       if (process.last == kNoIndex || calls.end[i] > process.until) process.last = i;
       process.until = std::max(process.until, calls.end[i]);
     }
-    for (const auto& [index, process] : processes)
-      if (process.last != kNoIndex) spans_[index] = {process.first, process.until};
+    for (const auto& [index, process] : processes) {
+      if (process.last == kNoIndex) continue;
+      spans_[index] = {process.first, process.until};
+      if (process.worked) AddEnd(index, process.last, std::max(process.until, *process.worked));
+    }
+  }
+
+  static bool IsInterpreter(const std::string& process) {
+    static const RE2 interpreter(R"((?i)python|julia|java|node|ruby|matlab|(^|/)R$)");
+    return RE2::PartialMatch(process, interpreter);
+  }
+
+  // From the process's last call to the last that was seen of its thread, where that computes for half of it.
+  void AddEnd(uint32_t process, uint32_t call, Ns from) {
+    if (IsInterpreter(trace_.processes[process].name)) return;
+    const uint32_t thread = trace_.api_calls.thread[call];
+    std::vector<Interval> times;
+    const auto add = [&](const auto& events) {
+      for (size_t i = 0; i < events.size(); ++i)
+        if (events.thread[i] == thread && events.end[i] > from)
+          times.push_back({std::max(events.start[i], from), events.end[i]});
+    };
+    const CpuSamples& samples = trace_.cpu_samples;
+    add(trace_.cpu_runs);
+    if (trace_.cpu_runs.size() == 0)
+      for (size_t i = 0; i < samples.size(); ++i)
+        if (samples.thread[i] == thread && samples.time[i] > from)
+          times.push_back({std::max(from, samples.time[i] - kSampled), samples.time[i]});
+    const IntervalSet computing = Union(std::move(times));
+    if (computing.empty()) return;
+    const Interval time{from, computing.back().end};
+    if (time.length() >= kShortestStart && 2 * Length(computing) >= time.length())
+      found_.push_back({process, thread, call, kNoIndex, time, "end"});
   }
 
   // From the first that was seen of the thread to the process's first call for data. Interpreters import
   // there, and calls before it start the driver: their time is not the program's.
   void AddStart(uint32_t process, uint32_t call) {
-    static const RE2 interpreter(R"((?i)python|julia|java|node|ruby|matlab|(^|/)R$)");
     const std::string& name = trace_.processes[process].name;
-    if (RE2::PartialMatch(name, interpreter)) return;
+    if (IsInterpreter(name)) return;
     const Ns until = trace_.api_calls.start[call];
     const uint32_t thread = trace_.api_calls.thread[call];
     const Seen seen = SeenBefore(thread, until, !name.empty());
@@ -179,13 +212,31 @@ class Stretches {
     row.place = s.place;
     Interval span = spans_.at(s.process);
     span.start = std::min(span.start, s.time.start);
+    if (s.place == "end") span = ProgramTime(context_).value_or(Interval{span.start, s.time.end});
     row.share = static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, span.length()));
     const ApiCalls& calls = trace_.api_calls;
     if (s.before != kNoIndex) row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));
-    row.after = std::string(ApiBaseName(trace_.names.View(calls.name[s.after])));
+    if (s.after != kNoIndex) row.after = std::string(ApiBaseName(trace_.names.View(calls.name[s.after])));
     if (!activity.empty()) row.activity = activity;
     FindFunction(s, row);
+    AddSampled(s, row);
     return row;
+  }
+
+  // What its samples show the thread in, and the others of its process.
+  void AddSampled(const Stretch& s, HostStretchRow& row) const {
+    const SampledFunctions own =
+        FindSampledFunctions(trace_, s.time, [&](uint32_t thread) { return thread == s.thread; });
+    const SampledFunctions others = FindSampledFunctions(trace_, s.time, [&](uint32_t thread) {
+      return thread != s.thread && thread != kNoIndex && trace_.threads[thread].process == s.process;
+    });
+    row.samples = own.samples;
+    if (std::string text = FunctionsText(own); !text.empty()) row.functions = std::move(text);
+    if (std::string text = LeadingFunctionsText(own); !text.empty()) row.leading_functions = std::move(text);
+    // A few samples are of threads that wake now and then.
+    if (others.samples < kFewestSamplesOfOthers || others.samples < own.samples) return;
+    row.other_threads = others.threads;
+    if (std::string text = FunctionsText(others); !text.empty()) row.other_functions = std::move(text);
   }
 
   // Of the functions on the stack of most samples, the innermost.
@@ -236,7 +287,7 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           "between two calls that allocate, copy or launch where the profile has no GPU work or before the "
           "first of it, before the first call of a native program for data where its thread computes for a "
           "second and "
-          "more, and after the "
+          "more, after its last call where the thread computes for as long, and after the "
           "last GPU operation until the last call; the longest twenty, without those in which communicators "
           "are "
           "set up or torn down.")
@@ -248,11 +299,12 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
           .Column("place", &Row::place, Unit::kText,
                   "between: no GPU work was recorded; start: no call had been made; before: no work had "
                   "begun; after: all was done "
-                  "by then.")
+                  "by then; end: no call followed.")
           .Column("share", &Row::share, Unit::kRatio,
-                  "Of the time from the first CUDA call, or from the start, to the last call.")
+                  "Of the time from the first CUDA call, or from the start, to the last call; at the end, of "
+                  "run's program_ns.")
           .Column("before", &Row::before, Unit::kText, "CUDA call before it; unknown at the start.")
-          .Column("after", &Row::after, Unit::kText, "CUDA call after it.")
+          .Column("after", &Row::after, Unit::kText, "CUDA call after it; unknown at the end.")
           .Column("activity", &Row::activity, Unit::kText,
                   "Python function, range or call in which the thread that makes the call after it was for "
                   "most of "
@@ -261,6 +313,21 @@ const RelationOf<HostStretchRow>& HostStretchRelation() {
                   "Function that most samples of that thread were in or below; unknown without samples.",
                   capability::kCpuStacks)
           .Column("function_share", &Row::function_share, Unit::kRatio, "Of these samples.",
+                  capability::kCpuStacks)
+          .Column("samples", &Row::samples, Unit::kCount, "Samples of that thread.", capability::kCpuStacks)
+          .Column("functions", &Row::functions, Unit::kText,
+                  "The program's functions that these samples were in, callees of libraries included, with "
+                  "shares; libraries without names of functions; unknown where none has a twentieth.",
+                  capability::kCpuStacks)
+          .Column("leading_functions", &Row::leading_functions, Unit::kText,
+                  "Of these the first, and the others with a fifth of the samples and more.",
+                  capability::kCpuStacks)
+          .Column(
+              "other_threads", &Row::other_threads, Unit::kCount,
+              "Other threads of the process with a tenth of the samples of the busiest of them, and more, "
+              "where they were sampled as often as that thread; unknown else.",
+              capability::kCpuStacks)
+          .Column("other_functions", &Row::other_functions, Unit::kText, "The same of their samples.",
                   capability::kCpuStacks);
   return relation;
 }

@@ -20,12 +20,14 @@ struct HostStretchRow {
   double share = 0;
   std::optional<std::string> before, after, activity, function;
   std::optional<double> function_share;
+  std::optional<std::string> functions, leading_functions, other_functions;
+  std::optional<int64_t> samples, other_threads;
 };
 const RelationOf<HostStretchRow>& HostStretchRelation();
 
 // Of each process with CUDA calls: between two calls that allocate, copy or launch where the profile has no
-// GPU work or before the first of it, and after the last GPU operation until the last call. The longest
-// first.
+// GPU work or before the first of it, before the first call and after the last, and after the last GPU
+// operation until the last call. The longest first.
 std::vector<HostStretchRow> ComputeHostStretches(const Context& context);
 
 }  // namespace dladvisor

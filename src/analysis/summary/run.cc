@@ -14,6 +14,7 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
+#include "src/analysis/host/program_time.h"
 #include "src/analysis/summary/program_kind.h"
 #include "src/capture/capability.h"
 #include "src/trace/intervals.h"
@@ -178,6 +179,16 @@ const RelationOf<RunRow>& RunRelation() {
               "wall_ns", &RunRow::wall_ns, Unit::kNanoseconds,
               "From the first API call, range or GPU operation to the last one's end; where there is none "
               "of them, of the host's functions, system calls or turns on a CPU, else of the recording.")
+          .Column("program_ns", &RunRow::program_ns, Unit::kNanoseconds,
+                  "From the first to the last that is known of the processes that use the GPU, calls of the "
+                  "operating system, samples and turns on a CPU included; unknown where the profile holds "
+                  "none of these three.")
+          .Column("gpu_span_ns", &RunRow::gpu_span_ns, Unit::kNanoseconds,
+                  "From the first API call or GPU operation to the last one's end; unknown without any.")
+          .Column("before_work_ns", &RunRow::before_work_ns, Unit::kNanoseconds,
+                  "Of program_ns, before the first GPU operation.", capability::kGpuWork)
+          .Column("after_work_ns", &RunRow::after_work_ns, Unit::kNanoseconds,
+                  "Of program_ns, after the last GPU operation.", capability::kGpuWork)
           .Column("start_up_ns", &RunRow::start_up_ns, Unit::kNanoseconds,
                   "Time before the longest analysed window; unknown without GPU work.", capability::kGpuWork)
           .Column("first_use_ns", &RunRow::first_use_ns, Unit::kNanoseconds,
@@ -284,6 +295,17 @@ Ns HostTimeOf(const Trace& trace) {
   return std::max<Ns>(0, trace.session_duration_ns.value_or(0));
 }
 
+void AddProgramTime(const Context& context, RunRow& row) {
+  if (const auto span = GpuSpan(context.trace)) row.gpu_span_ns = span->length();
+  const auto program = ProgramTime(context);
+  if (!program) return;
+  row.program_ns = program->length();
+  const auto work = GpuWorkSpan(context.trace);
+  if (!work) return;
+  row.before_work_ns = std::max<Ns>(0, work->start - program->start);
+  row.after_work_ns = std::max<Ns>(0, program->end - work->end);
+}
+
 }  // namespace
 
 RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const std::vector<StepRow>& steps,
@@ -297,6 +319,7 @@ RunRow ComputeRun(const Context& context, const std::vector<GpuRow>& gpus, const
                             [](int64_t r) { return r >= 0; });
   row.gpus = static_cast<int64_t>(gpus.size());
   row.wall_ns = context.activity.length() > 0 ? context.activity.length() : HostTimeOf(trace);
+  AddProgramTime(context, row);
   row.launches_through_graphs = static_cast<int64_t>(trace.graph_launches.size());
   if (kind) {
     row.kind = kind->kind;
@@ -396,6 +419,12 @@ RunRow MergeRuns(const std::vector<RunRow>& runs, const std::vector<GpuRow>& gpu
     merged.ranks += run.ranks;
     merged.gpus += run.gpus;
     merged.wall_ns = std::max(merged.wall_ns, run.wall_ns);
+    if (run.program_ns && *run.program_ns > merged.program_ns.value_or(0)) {
+      merged.program_ns = run.program_ns;
+      merged.before_work_ns = run.before_work_ns;
+      merged.after_work_ns = run.after_work_ns;
+    }
+    if (run.gpu_span_ns) merged.gpu_span_ns = std::max(merged.gpu_span_ns.value_or(0), *run.gpu_span_ns);
     merged.launches_through_graphs += run.launches_through_graphs;
     if (run.window_ns && (!merged.window_ns || *run.window_ns > *merged.window_ns)) {
       merged.window_ns = run.window_ns;

@@ -20,6 +20,7 @@ struct RunRow {
   std::string name;
   std::optional<std::string> kind, kind_evidence;
   int64_t ranks = 0, gpus = 0, wall_ns = 0;
+  std::optional<int64_t> program_ns, gpu_span_ns, before_work_ns, after_work_ns;
   std::optional<int64_t> start_up_ns, first_use_ns, ptx_compiling_ns, window_ns, window_start_ns,
       window_end_ns;
   std::optional<std::string> first_use_call;

@@ -7,7 +7,7 @@ namespace dladvisor {
 
 bool NamesAFunction(std::string_view frame) {
   static const RE2 nothing(
-      R"(^(main|_start|start_thread|clone3?|__clone|__libc_start.*|_?Py\w+|0x[0-9a-fA-F]+|\[.*)$)");
+      R"(^(main|_start|start_thread|clone3?|__clone|__libc_start.*|_?Py\w+|NSYS_.*|0x[0-9a-fA-F]+|\[.*)$)");
   return !frame.empty() && !RE2::FullMatch(re2::StringPiece(frame.data(), frame.size()), nothing);
 }
 

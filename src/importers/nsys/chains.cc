@@ -20,7 +20,7 @@ CallChains Chains::Read() {
     NameId symbol;
   };
   std::vector<Frame> frames;
-  // The driver's compiler has no symbols; what it is says more than addresses within it.
+  // An address says nothing, the library it is in may; of the driver's compiler it does.
   const auto is_address = [](std::string_view symbol) { return symbol.starts_with("0x"); };
   Rows rows(in_.db, table_, {"id", "stackDepth", "symbol", "module"});
   while (rows.Next()) {
@@ -28,9 +28,14 @@ CallChains Chains::Read() {
     const auto used = id ? index_.find(*id) : index_.end();
     if (used == index_.end()) continue;
     NameId symbol = in_.names.Of(rows, 2);
-    if (is_address(in_.trace.names.View(symbol)) &&
-        in_.names.Text(rows.Integer(3, -1)).find(kPtxCompiler) != std::string_view::npos)
-      symbol = in_.trace.names.Intern(kPtxCompiler);
+    if (is_address(in_.trace.names.View(symbol))) {
+      const std::string_view module = in_.names.Text(rows.Integer(3, -1));
+      if (module.find(kPtxCompiler) != std::string_view::npos)
+        symbol = in_.trace.names.Intern(kPtxCompiler);
+      else if (const std::string_view file = module.substr(module.rfind('/') + 1);
+               file.starts_with("lib") && file.find(".so") != std::string_view::npos)
+        symbol = in_.trace.names.Intern(std::string("[").append(file).append("]"));
+    }
     frames.push_back({used->second, rows.Integer(1, 0), symbol});
   }
   in_.trace.health.rows_read[std::string(table_)] += rows.count();

@@ -20,10 +20,10 @@ std::span<const EmbeddedFile> EmbeddedQueries();
 
 namespace {
 
-// Of a figure title, unit, relation, column and unknown; of a table title, note, relation, needs (asked only
-// where the profiler records that: operators), empty (hidden: the report does not show the table then),
-// max_rows, rows (listed: nothing is made of them but a list), view (the title of the one that shows it) and
-// drawn (what is drawn in that view).
+// Of a figure title, unit, relation, column, unknown and empty (hidden: it is left out where it is unknown);
+// of a table title, note, relation, needs (asked only where the profiler records that: operators), empty
+// (hidden: the report does not show the table then), max_rows, rows (listed: nothing is made of them but a
+// list), view (the title of the one that shows it) and drawn (what is drawn in that view).
 constexpr std::array<std::string_view, 12> kKeys = {"title",    "note",    "unit",  "relation",
                                                     "column",   "unknown", "needs", "empty",
                                                     "max_rows", "rows",    "view",  "drawn"};
@@ -41,9 +41,14 @@ struct Queries {
 FigureQuery FigureOf(const SqlStatement& statement) {
   const auto unit = ParseUnit(statement.Get("unit"));
   if (!unit) Refuse(statement, fmt::format("unknown unit \"{}\"", statement.Get("unit")));
-  return {statement.Get("id"),       statement.Get("title"),  *unit,
-          statement.Get("relation"), statement.Get("column"), statement.sql,
-          statement.Get("unknown")};
+  return {statement.Get("id"),
+          statement.Get("title"),
+          *unit,
+          statement.Get("relation"),
+          statement.Get("column"),
+          statement.sql,
+          statement.Get("unknown"),
+          statement.Get("empty") == "hidden"};
 }
 
 TableQuery TableOf(const SqlStatement& statement) {

@@ -15,9 +15,10 @@ namespace dladvisor {
 struct FigureQuery {
   std::string id, label;
   Unit unit;
-  std::string relation, column;  // the fact it rests on, whose declaration says how to capture it
-  std::string sql;               // gives at most one row: the value, and perhaps why it is NULL
-  std::string unknown_because;   // where that fact is NULL and no other capture would supply it
+  std::string relation, column;   // the fact it rests on, whose declaration says how to capture it
+  std::string sql;                // gives at most one row: the value, and perhaps why it is NULL
+  std::string unknown_because;    // where that fact is NULL and no other capture would supply it
+  bool only_where_known = false;  // else the report says why it is unknown
 };
 
 struct TableQuery {

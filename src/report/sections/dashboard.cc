@@ -8,6 +8,7 @@ namespace dladvisor {
 namespace {
 
 constexpr std::string_view kPerformance[] = {"wall_clock_time",
+                                             "gpu_span",
                                              "gpu_utilization",
                                              "mfu",
                                              "speed_of_light",
