@@ -14,12 +14,15 @@
 #include <utility>
 #include <vector>
 
+#include "src/importers/kineto/named_gpu_work.h"
+
 namespace dladvisor::kineto {
 namespace {
 
 constexpr GpuDialect kRocprof = {.format = "rocprof", .profiler = "rocprof", .framework = ""};
 constexpr GpuDialect kTimeline = {
     .format = "timeline", .profiler = "TensorFlow's timeline", .framework = "TensorFlow"};
+constexpr GpuDialect kGpuTrace = {.format = "gpu trace", .profiler = "", .framework = ""};
 
 // Of what rocprof names its processes.
 constexpr std::string_view kHip = "CPU HIP API", kHsa = "CPU HSA API", kCopy = "COPY";
@@ -315,7 +318,7 @@ void ReadAgents(const std::string& frame, Trace& trace) {
 
 const GpuDialect* ReadGpuDialect(Batch& batch) {
   const bool is_rocprof = Rocprof::Wrote(batch);
-  if (!is_rocprof && !Timeline::Wrote(batch)) return nullptr;
+  if (!is_rocprof && !Timeline::Wrote(batch)) return ReadNamedGpuWork(batch) ? &kGpuTrace : nullptr;
   batch.rows_read.clear();
   batch.rows_skipped.clear();
   batch.rows_unknown.clear();

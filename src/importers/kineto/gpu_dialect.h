@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chrome traces of other profilers that record GPU work: rocprof's (also of roctracer and rocprofv2), and
-// those of TensorFlow's timeline.Timeline. Their events become those of PyTorch's profiler.
+// Chrome traces of other profilers that record GPU work: rocprof's (also of roctracer and rocprofv2), those
+// of TensorFlow's timeline.Timeline, and those that show it by names. Their events become those of PyTorch's
+// profiler.
 #pragma once
 
 #include <string>
@@ -12,7 +13,7 @@ namespace dladvisor::kineto {
 
 struct GpuDialect {
   std::string_view format;     // Trace::format
-  std::string_view profiler;   // for people
+  std::string_view profiler;   // for people; "" where it is unknown
   std::string_view framework;  // "" where the profiler is not of one
 };
 

@@ -257,8 +257,8 @@ void NoteWhatIsMissing(const Batch& batch, Trace& trace) {
 }
 
 void DescribeDialect(const GpuDialect& dialect, const std::string& frame, Trace& trace) {
-  trace.facts["profiler"] = dialect.profiler;
-  trace.facts.erase("framework");
+  for (const char* fact : {"profiler", "framework"}) trace.facts.erase(fact);
+  if (!dialect.profiler.empty()) trace.facts["profiler"] = dialect.profiler;
   if (!dialect.framework.empty()) trace.facts["framework"] = dialect.framework;
   if (trace.format == "rocprof") ReadAgents(frame, trace);
 }

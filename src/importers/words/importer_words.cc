@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array kWords = {&kNsysWords,        &kKinetoWords,     &kXlaWords,        &kNvidiaSmiWords,
                                &kTrainingLogWords, &kServingLogWords, &kProgramLogWords, &kRocprofWords,
-                               &kRocprofV3Words,   &kRpdWords,        &kTimelineWords,   &kSpanTraceWords,
-                               &kSummaryWords,     &kNvprofWords,     &kGpuTableWords};
+                               &kRocprofV3Words,   &kRpdWords,        &kTimelineWords,   &kGpuTraceWords,
+                               &kSpanTraceWords,   &kSummaryWords,    &kNvprofWords,     &kGpuTableWords};
 
 const CaptureWords& AnyWords() {
   static const std::vector<std::pair<std::string_view, std::string_view>> options = [] {

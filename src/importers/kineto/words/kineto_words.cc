@@ -21,6 +21,14 @@ constexpr std::pair<std::string_view, std::string_view> kRocprofOptions[] = {
     {capability::kRanges, "--roctx-trace"},
 };
 
+// Of a trace that another tool wrote.
+constexpr std::string_view kWholeProfile = "nsys profile --trace=cuda,nvtx,osrt, or torch.profiler";
+
+constexpr std::pair<std::string_view, std::string_view> kGpuTraceOptions[] = {
+    {capability::kGpuWork, kWholeProfile},
+    {capability::kRanges, kWholeProfile},
+};
+
 }  // namespace
 
 constinit const CaptureWords kRocprofWords = {
@@ -39,6 +47,15 @@ constinit const CaptureWords kTimelineWords = {
     .idle_causes_beyond_calls = "",
     .no_gpu_work = "the trace holds no GPU activity: it was not recorded, or the run has none",
     .records_operators = true,
+};
+
+constinit const CaptureWords kGpuTraceWords = {
+    .format = "gpu trace",
+    .options = kGpuTraceOptions,
+    .idle_causes = kWholeProfile,
+    .idle_causes_beyond_calls = kWholeProfile,
+    .no_gpu_work = "the trace holds no GPU activity",
+    .records_operators = false,
 };
 
 constinit const CaptureWords kSpanTraceWords = {
