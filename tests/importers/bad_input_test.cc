@@ -83,6 +83,12 @@ TEST(BadInput, Empty) {
   EXPECT_EQ(Refusal(dir.path() / "a.sqlite").reason(), "the file is empty");
 }
 
+TEST(BadInput, ZerosAlone) {
+  ScratchDir dir;
+  WriteFile(dir.path() / "run.log", std::string(200'000, '\0'));
+  EXPECT_EQ(Refusal(dir.path() / "run.log").reason(), "the file holds zeros alone");
+}
+
 TEST(BadInput, Noise) {
   ScratchDir dir;
   std::mt19937 random(1);

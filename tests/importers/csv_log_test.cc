@@ -33,6 +33,17 @@ TEST(SmiCsv, WithoutNamesByUnitAndPlace) {
   EXPECT_THAT(trace.health.notes[0], HasSubstr("no line of names"));
 }
 
+// "nvidia-smi -l > gpu.csv" that another command empties: each goes on where it was.
+TEST(SmiCsv, HolesOfZerosAreNoGpus) {
+  const std::string hole(71, '\0');
+  const Trace trace = test::ReadLog(
+      hole + "index, name, memory.used [MiB], utilization.gpu [%]\n" + "0, Tesla V100, 0 MiB, 0 %\n" + hole +
+      "0, Tesla V100, 420 MiB, 93 %\n0, Tesla V10" + hole + "0, Tesla V100, 420 MiB, 97 %\n" + hole + "\n" +
+      std::string(1, '\0') + "0, Tesla V100, 420 MiB, 99 %\n" + hole);
+  EXPECT_EQ(trace.devices.size(), 1u);
+  EXPECT_EQ(test::SamplesOf(trace, Metric::kGpuUtilization).size(), 4u);
+}
+
 TEST(SmiCsv, OfAScriptBehindAPreambleAndBeforeATrailer) {
   const Trace trace = test::ReadLog(
       "Monitor started at 2026-05-06 22:28:43\nLog file: run/gpu.log\nInterval: 10s\n----------\n"

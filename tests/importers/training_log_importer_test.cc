@@ -442,6 +442,11 @@ TEST(Trainer, EvaluationsBesideTheTraining) {
 TEST(Input, HolesOfZerosWhereLinesBegin) {
   EXPECT_EQ(ReadTrainingLog(StepsOf(1, 20) + std::string(5000, '\0') + StepsOf(21, 40)).iterations.size(),
             40u);
+  // Longer than what is read at once, and before the first line.
+  EXPECT_EQ(ReadTrainingLog(std::string(300'000, '\0') + StepsOf(1, 20) + std::string(150'000, '\0') +
+                            StepsOf(21, 40))
+                .iterations.size(),
+            40u);
 }
 
 TEST(TrainingLogImporter, EvaluationsOfNanoGpt) {

@@ -151,6 +151,15 @@ void ByteSource::Begin() {
     head.assign(kHead, '\0');
     head.resize(ReadText(head.data(), head.size()));
   }
+  // What was emptied while a program wrote it begins with zeros up to where that program goes on.
+  while (head.starts_with('\0')) {
+    head.erase(0, head.find_first_not_of('\0'));
+    const size_t rest = head.size();
+    head.resize(kHead);
+    head.resize(rest + ReadText(head.data() + rest, kHead - rest));
+    if (head.empty() && damage_.empty())
+      throw Error(name_, "the file holds zeros alone", "the capture or export did not finish; run it again");
+  }
   head_ = std::move(head);
 }
 

@@ -6,6 +6,7 @@
 namespace dladvisor {
 
 std::optional<std::string_view> Lines::Next() {
+  if (hole_) return PieceOf(rest_);
   size_t newline = buffer_.find('\n', at_);
   while (newline == std::string::npos && !end_ && buffer_.size() - at_ < kLongest) {
     buffer_.erase(0, at_);
@@ -23,7 +24,17 @@ std::optional<std::string_view> Lines::Next() {
   std::string_view line(buffer_.data() + at_, stop - at_);
   at_ = stop == newline ? stop + 1 : stop;
   if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
+  return line.find('\0') == std::string_view::npos ? line : PieceOf(line);
+}
+
+std::string_view Lines::PieceOf(std::string_view line) {
+  line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
+  const std::string_view piece = line.substr(0, line.find('\0'));
+  line.remove_prefix(piece.size());
+  line.remove_prefix(std::min(line.find_first_not_of('\0'), line.size()));
+  rest_ = line;
+  hole_ = !line.empty();
+  return piece;
 }
 
 }  // namespace dladvisor

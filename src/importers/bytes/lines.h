@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lines of a text, one at a time.
+// The lines of a text, one at a time. A file that was cut or emptied while a program wrote it has holes, of
+// zeros: they are left out, and end the line that stands before them.
 #pragma once
 
 #include <optional>
@@ -19,15 +20,19 @@ class Lines {
   std::optional<std::string_view> Next();
 
   // Whether the line that came last has no end: what wrote it was stopped.
-  bool IsCut() const { return cut_; }
+  bool IsCut() const { return cut_ && !hole_; }
 
   static constexpr size_t kLongest = 64 * 1024;
 
  private:
+  // Of a line with holes what stands before the next.
+  std::string_view PieceOf(std::string_view line);
+
   ByteSource& source_;
   std::string buffer_;
   size_t at_ = 0;
-  bool end_ = false, cut_ = false;
+  std::string_view rest_;  // of a line with holes, what comes behind the last one
+  bool end_ = false, cut_ = false, hole_ = false;
 };
 
 }  // namespace dladvisor

@@ -16,6 +16,7 @@ std::string WholeText(ByteSource& source) {
     read = source.Read(text.data() + at, kPiece);
     text.resize(at + read);
   }
+  std::erase(text, '\0');  // holes
   return text;
 }
 

@@ -38,11 +38,8 @@ void ReadLines(ByteSource& source, LogReader& reader, training_log::FencedBlocks
   while (const auto line = lines.Next()) {
     blocks.Line(*line);
     std::string_view rest = *line;
-    // A progress bar ends what the next one overwrites with a carriage return; a hole in the file ends what
-    // stands before it.
-    constexpr std::string_view kEnds("\r\0", 2);
-    for (size_t end = rest.find_first_of(kEnds); end != std::string_view::npos;
-         end = rest.find_first_of(kEnds)) {
+    // A progress bar ends what the next one overwrites with a carriage return.
+    for (size_t end = rest.find('\r'); end != std::string_view::npos; end = rest.find('\r')) {
       if (end > 0) reader.Line(rest.substr(0, end));
       rest.remove_prefix(end + 1);
     }
