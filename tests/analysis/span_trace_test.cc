@@ -56,6 +56,27 @@ TEST_F(SpanTraceTest, EachMomentBelongsToTheInnermostSpan) {
   EXPECT_EQ(families.tracks[0].gap_start_ns, 100);
 }
 
+TEST_F(SpanTraceTest, TellsAfterWhatTimePassesAgainAndAgain) {
+  const uint32_t track = Track(0, "main");
+  for (Ns round = 0; round < 4; ++round) {
+    const Ns at = 100 * round;
+    Add(track, "forward", at, at + 30);
+    Add(track, "backward", at + 32, at + 60);
+  }
+  const SpanTraceRow row = Compute().trace.at(0);
+  EXPECT_EQ(row.apart_name, "backward");
+  EXPECT_EQ(row.apart_count, 3);
+  EXPECT_EQ(row.apart_ns, 120);
+  EXPECT_DOUBLE_EQ(*row.apart_share, 120.0 / 360);
+}
+
+TEST_F(SpanTraceTest, HasNoTimeApartWhereSpansFollowEachOther) {
+  const uint32_t track = Track(0, "main");
+  Add(track, "forward", 0, 30);
+  Add(track, "backward", 30, 60);
+  EXPECT_FALSE(Compute().trace.at(0).apart_name.has_value());
+}
+
 TEST_F(SpanTraceTest, NamesTheRankThatIsReadyLast) {
   const uint32_t track = Track(1, "gradient");
   for (Ns round = 0; round < 3; ++round) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "engine/base/error.h"
 #include "src/importers/importers.h"
@@ -48,6 +49,20 @@ TEST(TrackSpans, AreWholeOrHaveTwoEnds) {
   EXPECT_EQ(spans.never_ended, 2);
   EXPECT_THAT(t.health.notes, ElementsAre(HasSubstr("2 of its spans begin and do not end")));
   EXPECT_FALSE(t.facts.contains("framework"));
+}
+
+TEST(TrackSpans, OfSeveralCategoriesAreCalledByThem) {
+  const Trace t =
+      ReadSpans(R"([{"ph": "X", "name": "Linear", "cat": "forward", "pid": 1, "tid": 1, "ts": 10, "dur": 5},)"
+                R"({"ph": "X", "name": "Linear", "cat": "backward", "pid": 1, "tid": 2, "ts": 20, "dur": 5},)"
+                R"({"ph": "X", "name": "load", "cat": "forward", "pid": 1, "tid": 1, "ts": 30, "dur": 5},)"
+                R"({"ph": "b", "name": "call", "cat": "a", "id": 1, "pid": 1, "tid": 3, "ts": 30},)"
+                R"({"ph": "e", "name": "call", "cat": "a", "id": 1, "pid": 1, "tid": 3, "ts": 35},)"
+                R"({"ph": "b", "name": "call", "cat": "b", "id": 1, "pid": 1, "tid": 3, "ts": 31},)"
+                R"({"ph": "e", "name": "call", "cat": "b", "id": 1, "pid": 1, "tid": 3, "ts": 36}])");
+  std::vector<std::string> names;
+  for (const NameId name : t.program_spans.name) names.emplace_back(t.names.View(name));
+  EXPECT_THAT(names, ElementsAre("Linear (forward)", "Linear (backward)", "load", "call (a)", "call (b)"));
 }
 
 // Spans of an accelerator's queue overlap on its track, and their ends say whose they are.

@@ -298,6 +298,23 @@ TEST(Headline, BeginsWithALoadingStageWhereNothingOfTheGpuIsKnown) {
   }
 }
 
+TEST(Headline, NamesTheRangeThatTakesMostWhereNothingOfTheGpuIsKnown) {
+  for (const int64_t library : {0, 1}) {
+    Advice advice;
+    advice.findings = {MakeFinding("no-gpu-work", Severity::kWarning, Outcome::kFired),
+                       MakeFinding("stage-dominates", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Profile again with: x."};
+    advice.findings[1].problem.values = {{.value = {"name", std::string("backbone"), Unit::kText}},
+                                         {.value = {"share", 0.403, Unit::kRatio}}};
+    advice.findings[1].lets = {{"library", library, Unit::kNone}};
+    const std::string text = Render(FakeRun(), advice, ReportFormat::kMarkdown);
+    EXPECT_EQ(text.find("No GPU work was recorded; the range backbone takes 40.3 % of the time") !=
+                  std::string::npos,
+              library == 0)
+        << text;
+  }
+}
+
 TEST(Headline, BeginsWithNoNoteThatCallsItselfMinor) {
   Advice advice;
   advice.findings = {MakeFinding("elementwise", Severity::kInfo, Outcome::kFired)};

@@ -149,7 +149,9 @@ OneOff FindOneOff(const ProgramSpans& spans, const SpanTimes& times, const SpanN
   return worst;
 }
 
-std::string ShownName(const std::string& text) { return text.empty() ? "(no name)" : text; }
+std::string ShownName(const std::string& text) {
+  return text.empty() ? "(no name)" : text == "#" ? "(a number)" : text;
+}
 
 std::optional<double> ShareOf(double part, double whole) {
   return whole > 0 ? std::optional(part / whole) : std::nullopt;
@@ -171,6 +173,33 @@ struct Walked {
   }
 };
 
+// The spans after which most of the time without any passes, again and again, as between rounds.
+void AddTimeApart(const Walked& w, SpanTraceRow& row) {
+  struct Apart {
+    double longest = 0, ns = 0;
+    int64_t count = 0;
+  };
+  std::map<uint32_t, Apart> by_name;
+  for (const auto& [span, ns] : w.times.gaps) {
+    Apart& apart = by_name[w.names.of_span[span]];
+    apart.longest = std::max(apart.longest, ns);
+  }
+  constexpr double kAlike = 0.25;  // of the longest
+  for (const auto& [span, ns] : w.times.gaps) {
+    Apart& apart = by_name[w.names.of_span[span]];
+    if (ns < kAlike * apart.longest) continue;
+    apart.ns += ns;
+    ++apart.count;
+  }
+  if (by_name.empty()) return;
+  const auto& [name, most] = *std::ranges::max_element(
+      by_name, [](const auto& a, const auto& b) { return a.second.ns < b.second.ns; });
+  row.apart_name = ShownName(w.names.texts[name]);
+  row.apart_count = most.count;
+  row.apart_ns = most.ns;
+  row.apart_share = ShareOf(most.ns, w.times.duration_ns);
+}
+
 SpanTraceRow TraceRow(const Walked& w, bool is_whole) {
   const ProgramSpans& spans = w.spans;
   const SpanTimes& times = w.times;
@@ -186,6 +215,7 @@ SpanTraceRow TraceRow(const Walked& w, bool is_whole) {
     row.gap_ns = times.gap_ns;
     row.gap_share = ShareOf(times.gap_ns, times.duration_ns);
     row.before_gap = w.NameOf(times.before_gap);
+    AddTimeApart(w, row);
   }
   if (!w.IsNested()) return row;
   if (const auto uneven = FindUnevenSpans(spans, times, w.names.of_span, w.names.waits)) {
@@ -331,6 +361,12 @@ const RelationOf<SpanTraceRow>& SpanTraceRelation() {
                   "The longest time without a span on any track; unknown without one.")
           .Column("gap_share", &SpanTraceRow::gap_share, Unit::kRatio, "Of duration_ns.")
           .Column("before_gap", &SpanTraceRow::before_gap, Unit::kText, "The span after which it passes.")
+          .Column("apart_name", &SpanTraceRow::apart_name, Unit::kText,
+                  "The spans after which most of the time without any passes; unknown without such time.")
+          .Column("apart_count", &SpanTraceRow::apart_count, Unit::kCount,
+                  "Times without a span that follow them, a quarter of the longest of these and more.")
+          .Column("apart_ns", &SpanTraceRow::apart_ns, Unit::kNanoseconds, "These together.")
+          .Column("apart_share", &SpanTraceRow::apart_share, Unit::kRatio, "Of duration_ns.")
           .Column(
               "uneven_name", &SpanTraceRow::uneven_name, Unit::kText,
               "Spans of which one of several peers has far more than the mean of them, while the one with "

@@ -24,6 +24,9 @@ struct SpanTraceRow {
   std::optional<double> self_ns, share, each_ns, longest_ns, inner_share;
   std::optional<double> gap_ns, gap_share;
   std::optional<std::string> before_gap;
+  std::optional<std::string> apart_name;
+  std::optional<int64_t> apart_count;
+  std::optional<double> apart_ns, apart_share;
   std::optional<std::string> uneven_name, peer_kind, most_peer, least_peer;
   std::optional<int64_t> peers;
   std::optional<double> most_ns, mean_ns, least_ns, most_ratio, excess_share;

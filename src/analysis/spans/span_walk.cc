@@ -79,8 +79,10 @@ void CoverTime(const ProgramSpans& spans, const std::vector<uint32_t>& by_start,
   uint32_t last = by_start.front();
   Ns until = spans.start[last];
   for (const uint32_t i : by_start) {
-    if (Length(until, spans.start[i]) > times.gap_ns) {
-      times.gap_ns = Length(until, spans.start[i]);
+    const double gap = Length(until, spans.start[i]);
+    if (gap > 0) times.gaps.emplace_back(last, gap);
+    if (gap > times.gap_ns) {
+      times.gap_ns = gap;
       times.before_gap = last;
     }
     if (spans.end[i] <= until) continue;

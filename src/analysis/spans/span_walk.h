@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "src/trace/trace.h"
@@ -24,7 +25,8 @@ struct SpanTimes {
   double duration_ns = 0;          // from the first span's begin to the last one's end
   size_t crossing = 0;             // spans that begin within another of their track and end after it
   double covered_ns = 0;           // of it, with any span on any track
-  double gap_ns = 0;               // the longest time without one
+  std::vector<std::pair<uint32_t, double>> gaps;  // all times without any span, by the span before
+  double gap_ns = 0;                              // the longest of these
   uint32_t before_gap = UINT32_MAX;
   std::vector<uint32_t>
       order;  // of spans by track, start, and the longest first: what encloses others before them

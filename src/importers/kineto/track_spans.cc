@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,10 +27,15 @@ class SpanReader {
   explicit SpanReader(Batch& batch) : batch_(batch), to_(batch.trace.program_spans) {}
 
   void Read() {
+    for (const Span& span : batch_.spans.all()) {
+      if (span.name == kNoName) continue;
+      const auto [known, is_new] = category_.try_emplace(span.name, span.category);
+      if (!is_new && known->second != span.category) several_.insert(span.name);
+    }
     std::vector<const Span*> ends;
     for (const Span& span : batch_.spans.all()) {
       if (span.phase == 'X')
-        Add(span, span.start, span.start + span.duration, span.name);
+        Add(span, span.start, span.start + span.duration);
       else if (span.phase != 's' && span.phase != 't')
         ends.push_back(&span);
     }
@@ -44,7 +51,7 @@ class SpanReader {
       if (end->phase == 'B' || end->phase == 'b') {
         begun.push_back(end);
       } else if (const auto begin = BeginOf(*end, begun); begin != begun.end()) {
-        Add(**begin, (*begin)->start, end->start, (*begin)->name);
+        Add(**begin, (*begin)->start, end->start);
         begun.erase(begin);
       }
     }
@@ -94,15 +101,29 @@ class SpanReader {
     return known->second;
   }
 
-  void Add(const Span& span, Ns start, Ns end, NameId name) {
+  // What spans of several categories are called are several things: "Linear (backward)".
+  NameId NameOf(const Span& span) {
+    if (!several_.contains(span.name) || span.category == kNoName) return span.name;
+    StringPool& names = batch_.trace.names;
+    const auto [known, is_new] = full_names_.try_emplace({span.name, span.category}, kNoName);
+    if (is_new)
+      known->second = names.Intern(std::string(names.View(span.name)) + " (" +
+                                   std::string(names.View(span.category)) + ")");
+    return known->second;
+  }
+
+  void Add(const Span& span, Ns start, Ns end) {
     to_.start.push_back(start);
     to_.end.push_back(end);
     to_.track.push_back(TrackOf(span));
-    to_.name.push_back(name);
+    to_.name.push_back(NameOf(span));
   }
 
   Batch& batch_;
   ProgramSpans& to_;
+  std::unordered_map<NameId, NameId> category_;  // the first, by name
+  std::unordered_set<NameId> several_;           // names of several categories
+  std::map<std::pair<NameId, NameId>, NameId> full_names_;
   std::map<Track, uint32_t> tracks_;
   std::map<NameId, int64_t> processes_;
 };

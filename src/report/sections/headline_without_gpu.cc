@@ -43,6 +43,18 @@ std::optional<size_t> Feeding(const Advice& advice, const HostInput& input) {
   return std::nullopt;
 }
 
+// The program's range that takes most of its time.
+std::string StageText(const Advice& advice) {
+  const auto stage = FindingOf(advice, "stage-dominates");
+  if (!stage || Holds(advice.findings[*stage], "library")) return "";
+  std::string name, share;
+  for (const PlacedValue& placed : advice.findings[*stage].problem.values) {
+    if (placed.value.name == "name") name = FormatValue(placed.value.value, placed.value.unit);
+    if (placed.value.name == "share") share = FormatValue(placed.value.value, placed.value.unit);
+  }
+  return name.empty() || share.empty() ? "" : fmt::format("; the range {} takes {} of the time", name, share);
+}
+
 }  // namespace
 
 std::optional<size_t> FedByHost(const Advice& advice) {
@@ -99,7 +111,7 @@ HeadlineText HeadlineWithoutGpu(const ReportModel& model, std::optional<size_t> 
     return {"No GPU work was recorded; ", fmt::format("first, {}.", FirstThing(advice.findings[*none]))};
   const std::vector<std::string> flags = CaptureFlags(model);
   return {
-      std::string("No GPU work was recorded") +
+      "No GPU work was recorded" + StageText(advice) +
           (flags.empty() ? std::string(".")
                          : fmt::format("; profile again{} with {}.",
                                        FindingOf(advice, "first-use-unrecorded") ? ", after a warm-up," : "",
