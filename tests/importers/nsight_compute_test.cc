@@ -299,6 +299,17 @@ TEST(NsightCompute, OutputWithoutKernelsSaysWhatToDo) {
                                 "    sm_cycles.avg                   (!) n/a\n"
                                 "    -------------- ----------- ------------\n"),
               HasSubstr("ncu --query-metrics"));
+  EXPECT_THAT(RefusalOf(begin + "==ERROR== LaunchFailed\n"
+                                "  f(int) (0, 0, 0)x(0, 0, 0), Context 1, Stream 7, Device 0, CC 8.9\n"
+                                "    Section: GPU Speed Of Light Throughput\n"
+                                "    -------------- ----------- ------------\n"
+                                "    Metric Name    Metric Unit Metric Value\n"
+                                "    -------------- ----------- ------------\n"
+                                "    Elapsed Cycles       cycle      (!) nan\n"
+                                "    Grid Size                       (!) n/a\n"
+                                "    -------------- ----------- ------------\n\n"
+                                "    ERR   Rule Bottleneck returned an error: Metric x not found\n"),
+              HasSubstr("the launch of f failed (LaunchFailed)"));
 }
 
 constexpr const char* kByteOrderMark = "\xEF\xBB\xBF";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "src/importers/nsight_compute/measured_lines.h"
 
+#include <fmt/format.h>
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -176,6 +177,7 @@ void MeasuredLinesReader::TakeMetric(std::string_view name, std::string_view uni
   const auto metric = MetricOf(name, unit);
   if (open_ && ValueOf(value, unit, comma_is_point_)) open_->has_metrics = true;
   not_available_ = not_available_ || value.find("n/a") != value.npos;
+  is_nan_ = is_nan_ || value.find("nan") != value.npos;
   if (!metric || !open_ || value.empty() || open_->cells.size() >= kMostCells) return;
   comma_is_point_ = comma_is_point_ || HasCommaAsPoint(value.substr(0, value.find(' ')));
   open_->cells.push_back(
@@ -310,6 +312,13 @@ void MeasuredLinesReader::BeginLaunch(Launch launch) {
 }
 
 void MeasuredLinesReader::EndLaunch() {
+  // Where the launch failed, each metric is nan, and the rules have nothing to say.
+  if (open_ && !open_->has_metrics && is_nan_ &&
+      std::ranges::all_of(open_->messages, [](const auto& message) { return message.kind == "ERR"; })) {
+    open_->messages.clear();
+    failed_ = open_->name.substr(0, open_->name.find('('));
+  }
+  is_nan_ = false;
   if (open_ && !open_->empty() && !open_->name.empty() && !IsFull()) {
     ++launches_;
     if (processes_.empty()) processes_.emplace_back();
@@ -319,7 +328,7 @@ void MeasuredLinesReader::EndLaunch() {
 }
 
 std::optional<MeasuredLinesReader::Lacks> MeasuredLinesReader::WithoutKernels() const {
-  if (!runs_) return std::nullopt;
+  if (!runs_ && failed_.empty()) return std::nullopt;
   if (!report_.empty())
     return Lacks{"the output of a program under Nsight Compute, whose measurements are in a report beside it",
                  "give these as text: ncu --import " + report_ + " --page details > run.txt"};
@@ -329,6 +338,14 @@ std::optional<MeasuredLinesReader::Lacks> MeasuredLinesReader::WithoutKernels() 
         "(ERR_NVGPUCTRPERM)",
         "run ncu as root, or let the driver allow it (NVreg_RestrictProfilingToAdminUsers=0); nsys "
         "profile --trace=cuda,nvtx -o run PROGRAM records times without counters"};
+  if (!failed_.empty())
+    return Lacks{
+        fmt::format("the output of a program under Nsight Compute, in which the launch of {} failed{}: "
+                    "all its metrics are nan",
+                    failed_, error_.empty() ? "" : " (" + error_ + ")"),
+        "run the program without ncu, and under compute-sanitizer, to see whether the kernel fails by "
+        "itself (an access out of bounds, a time limit of the display's driver); where it does not, "
+        "measure less at once (ncu --set basic --launch-count 1, or --replay-mode application)"};
   if (not_available_)
     return Lacks{
         "the output of a program under Nsight Compute, which has none of the metrics that it was asked for "

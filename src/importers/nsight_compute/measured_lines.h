@@ -66,7 +66,9 @@ class MeasuredLinesReader {
   std::optional<Csv> csv_;
   int64_t launches_ = 0;
   bool comma_is_point_ = false, runs_ = false, not_available_ = false;
+  bool is_nan_ = false;         // a metric of the launch
   std::string error_, report_;  // why it measures nothing, and the file to which it writes what it measures
+  std::string failed_;          // a kernel whose launch failed
 };
 
 }  // namespace dladvisor::nsight_compute
