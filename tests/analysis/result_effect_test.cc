@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -116,6 +117,42 @@ TEST(ResultEffect, NothingOfAChoiceThatGoesWithALargerBatch) {
   ResultTable table{"ms", false, {"mode", "batch"}, {}, 0, {SettingKind::kChoice, SettingKind::kLoad}, ""};
   table.rows = {{{"a", "1"}, 30}, {{"b", "8"}, 90}, {{"c", "16"}, 10}};
   EXPECT_TRUE(EffectsOf(table).empty());
+}
+
+TEST(ResultEffect, OfALoadTheSetsThatGainLeastAndMost) {
+  ResultTable table{"ttft", false, {"case", "c"}, {}, 0, {SettingKind::kGiven, SettingKind::kLoad}, "tok/s"};
+  for (const auto& [name, one, four] : {std::tuple{"decode", 18.0, 70.2}, std::tuple{"prefill", 3.0, 3.3}})
+    for (const auto& [c, pace] : {std::pair{"1", one}, std::pair{"4", four}})
+      table.rows.push_back({{name, c}, 1, pace});
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].least_of, "prefill");
+  EXPECT_NEAR(*rows[0].least_times, 1.1, 1e-9);
+  EXPECT_EQ(rows[0].most_of, "decode");
+  EXPECT_NEAR(*rows[0].most_times, 3.9, 1e-9);
+}
+
+TEST(ResultEffect, MeansOfWhatIsGiven) {
+  ResultTable table{"tok/s", true, {"Model", "Prompt"}, {}, 0, {SettingKind::kGiven, SettingKind::kGiven},
+                    ""};
+  for (const char* model : {"a", "b"})
+    for (const char* prompt : {"one", "two"})
+      table.rows.push_back({{model, prompt}, (model[0] == 'a' ? 10.0 : 30.0) + (prompt[0] == 'o' ? 0 : 2)});
+  EXPECT_EQ(ResultsText(table), "4 results, tok/s 10 to 32; by Model on average a 11, b 31");
+  table.rows.pop_back();
+  EXPECT_EQ(ResultsText(table), "3 results, tok/s 10 to 30; by Model on average a 10, b 30")
+      << "of the prompt that both have";
+}
+
+TEST(ResultEffect, OfColumnsThoseAtTheGreatestSize) {
+  ResultTable table{"times", false, {"N", ""}, {}, 0, {SettingKind::kGiven, SettingKind::kChoice}, ""};
+  for (const char* size : {"1024.0", "2048.0"})
+    for (const auto& [way, time] : {std::pair{"torch", 2.0}, std::pair{"own", 4.0}})
+      table.rows.push_back({{size, way}, time});
+  EXPECT_EQ(ResultsText(table), "4 results, times 2 to 4; at N 2048 torch 2, own 4");
+  std::swap(table.rows[0], table.rows[2]);
+  std::swap(table.rows[1], table.rows[3]);
+  EXPECT_EQ(ResultsText(table), "4 results, times 2 to 4") << "the last is not the greatest";
 }
 
 }  // namespace

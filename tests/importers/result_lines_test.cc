@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "tests/importers/log_file.h"
@@ -122,6 +123,20 @@ TEST(ResultLines, BlocksOfManyNamesAreNoResults) {
   };
   EXPECT_TRUE(ReadProgram(blocks(2)).results);
   EXPECT_FALSE(ReadProgram(blocks(100)).results);
+}
+
+TEST(ResultLines, RequestsAtOnceAreALoadWhereSomeLinesHaveNone) {
+  const ProgramOutput output = ReadProgram(
+      "decode    c=1  ttft=0.3s  total=18.6 tok/s\ndecode    c=2  ttft=0.5s  total=37.2 tok/s\n"
+      "decode    c=4  ttft=0.6s  total=67.4 tok/s\nprefill   c=1  ttft=15.7s  total=3.4 tok/s\n"
+      "prefill   c=2  ttft=24.9s  total=3.7 tok/s\nprefill   c=4  ttft=41.3s  total=3.8 tok/s\n"
+      "cold      ttft=4.3s  total=9.9 tok/s\n");
+  ASSERT_TRUE(output.results);
+  const auto c = std::ranges::find(output.results->settings, "c");
+  ASSERT_NE(c, output.results->settings.end());
+  EXPECT_EQ(output.results->kinds[static_cast<size_t>(c - output.results->settings.begin())],
+            SettingKind::kLoad);
+  EXPECT_DOUBLE_EQ(output.results->rows[2].pace, 67.4);
 }
 
 }  // namespace

@@ -515,5 +515,104 @@ TEST(ResultTables, ServersUnderMoreAndMoreRequests) {
   EXPECT_DOUBLE_EQ(*output.loads[2].latency_ns, 7e8);
 }
 
+TEST(ResultTables, ANumberOfRowsNeedsNoName) {
+  const ProgramOutput output = ReadProgram(
+      ",batch_size,prompt_len,time (s),throughput (tokens/s)\n0,8,16,0.6,200.5\n1,16,16,0.8,310.5\n"
+      "2,8,32,0.7,170.5\n3,16,32,0.9,280.5\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "time (s)");
+  EXPECT_THAT(output.results->settings, ElementsAre("batch_size", "prompt_len"));
+}
+
+TEST(ResultTables, AnswersOfDifferentLengthsAreComparedByTheirRate) {
+  const ProgramOutput output = ReadProgram(
+      "Model,Prompt,Tokens Generated,Total Time (s),Tokens/sec,CPU Load Change (%)\n"
+      "a,one?,6,0.5,12.5,-3.2\na,two?,289,20.5,14.5,-11.2\nb,one?,16,0.4,42.5,3.1\nb,two?,149,5.5,29.5,-5."
+      "6\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "Tokens/sec");
+  EXPECT_TRUE(output.results->rate);
+  EXPECT_DOUBLE_EQ(output.results->rows[2].result, 42.5);
+}
+
+TEST(ResultTables, SharesOfTimeAreOfAProfile) {
+  for (const char* share : {"%", "Time (%)", "% of total", "CPU %"})
+    EXPECT_THAT(RefusalOf(fmt::format("part,time_ms,{}\na,4.5,45\nb,3.5,35\nc,2.5,20\n", share)),
+                HasSubstr("not a profile"))
+        << share;
+}
+
+TEST(ResultTables, StatesOfOneRequestAreRows) {
+  std::string text = "[";
+  for (int i = 0; i < 4; ++i)
+    text += fmt::format(
+        "{}{{\"query\": \"q{}\", \"cold\": {{\"ttft\": 7.{}, \"tokens\": 30}}, \"warm\": {{\"ttft\": 0.{}, "
+        "\"tokens\": 30}}}}",
+        i == 0 ? "" : ", ", i, i, i + 1);
+  const ProgramOutput output = ReadProgram(text + "]");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "ttft");
+  ASSERT_EQ(output.results->rows.size(), 8u);
+  EXPECT_EQ(output.results->settings[0], "variant");
+  EXPECT_EQ(output.results->kinds[0], SettingKind::kGiven) << "a cold start is no choice";
+}
+
+TEST(ResultTables, StagesThatLookAlikeAreNoRows) {
+  std::string text = "[";
+  for (int i = 0; i < 4; ++i)
+    text += fmt::format(
+        "{}{{\"batch\": {}, \"forward\": {{\"mean_ms\": 7.{}, \"std\": 1}}, \"backward\": {{\"mean_ms\": "
+        "9.{}, "
+        "\"std\": 1}}}}",
+        i == 0 ? "" : ", ", 1 << i, i, i + 1);
+  const ProgramOutput output = ReadProgram(text + "]");
+  if (output.results) EXPECT_THAT(output.results->settings, testing::Not(testing::Contains("variant")));
+}
+
+std::string TableOfTriton(const char* title, const char* names, int rows = 4) {
+  std::string text = fmt::format("{}\n{}\n", title, names);
+  for (int i = 0; i < rows; ++i)
+    text += fmt::format("{}  {:.1f}  {}.782028  {}.242431\n", i, 1024.0 * (i + 1), 165 + i, 248 - i);
+  return text;
+}
+
+TEST(ResultTables, ValuesOfTritonWithoutAUnitAreNoChoice) {
+  const ProgramOutput output =
+      ReadProgram(TableOfTriton("layer-norm-backward:", "          N      Triton       Torch"));
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->measure, "values without a unit");
+  EXPECT_THAT(output.results->settings, ElementsAre("N", ""));
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kGiven, SettingKind::kGiven));
+  ASSERT_EQ(output.results->rows.size(), 8u);
+  EXPECT_THAT(output.results->rows[7].values, ElementsAre("4096", "Torch"));
+  EXPECT_DOUBLE_EQ(output.results->rows[7].result, 245.242431);
+  const ProgramOutput rated =
+      ReadProgram(TableOfTriton("vector-add:", "          N  Triton (GB/s)  Torch (GB/s)"));
+  ASSERT_TRUE(rated.results);
+  EXPECT_THAT(rated.results->kinds, ElementsAre(SettingKind::kGiven, SettingKind::kChoice));
+}
+
+TEST(ResultTables, OtherNumberedTablesAreNoneOfTriton) {
+  EXPECT_THAT(RefusalOf(TableOfTriton("Some words here:", "          N      Triton       Torch")),
+              HasSubstr("not a profile"))
+      << "no name of a plot";
+  EXPECT_THAT(RefusalOf(TableOfTriton("layer-norm:", "          N      Triton       Torch", 2)),
+              HasSubstr("not a profile"));
+  EXPECT_THAT(RefusalOf("data:\n    x     y\n0  1.5  2.5\n1  2.5  3.5\n2  3.5  4.5\n"),
+              HasSubstr("not a profile"))
+      << "no sizes";
+}
+
+TEST(ResultTables, ColumnsOfOneUnitOfWhichOneIsAReferenceAreWays) {
+  const ProgramOutput output = ReadProgram(
+      "Tokens    Custom (us)    PyTorch (us)    Custom (GB/s)    PyTorch (GB/s)    Speedup\n"
+      "256             313.5           479.6               40                 26  1.53x\n"
+      "1,024           313.6           495.8              161                102  1.58x\n"
+      "4,096           319.4           576.5              600                302  1.80x\n");
+  ASSERT_TRUE(output.results);
+  EXPECT_EQ(output.results->rows.size(), 6u);
+  EXPECT_THAT(output.results->kinds, ElementsAre(SettingKind::kGiven, SettingKind::kChoice));
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -25,6 +25,11 @@ bool IsNumber(const std::string& value) {
 
 using Groups = std::map<std::vector<std::string>, std::map<std::string, double>>;
 
+// "8192.0" as "8192".
+std::string Shown(const std::string& value) {
+  return IsNumber(value) && value.ends_with(".0") ? value.substr(0, value.size() - 2) : value;
+}
+
 double NumberOf(const std::string& value) { return std::strtod(value.c_str(), nullptr); }
 
 std::string KindName(SettingKind kind) {
@@ -131,6 +136,40 @@ std::string LeastNextToBest(const std::map<std::string, double>& sums, const std
   return least;
 }
 
+// What tells a set of results from the others, in words: "prefill_8k, length 512".
+std::string SetText(const ResultTable& table, const std::vector<size_t>& keys, size_t setting,
+                    const std::vector<std::string>& set, const Groups& groups) {
+  constexpr size_t kLongest = 60;
+  std::string text;
+  size_t at = 0;
+  for (const size_t i : keys) {
+    if (i == setting) continue;
+    const std::string& value = set[at];
+    const bool differs =
+        std::ranges::any_of(groups, [&](const auto& group) { return group.first[at] != value; });
+    ++at;
+    if (!differs || value.empty() || value.size() > kLongest || text.size() > kLongest) continue;
+    if (!text.empty()) text += ", ";
+    text += IsNumber(value) ? table.settings[i] + " " + Shown(value) : value;
+  }
+  return text;
+}
+
+// Of one set of results, how many times as good the best is as the worst.
+void AddRatio(const ResultTable& table, const std::vector<size_t>& keys, size_t setting,
+              const std::vector<std::string>& set, const Groups& groups, double ratio, ResultEffectRow& row) {
+  const std::string of = SetText(table, keys, setting, set, groups);
+  const auto name = of.empty() ? std::nullopt : std::optional(of);
+  if (!row.least_times || ratio < *row.least_times) {
+    row.least_times = ratio;
+    row.least_of = name;
+  }
+  if (!row.most_times || ratio > *row.most_times) {
+    row.most_times = ratio;
+    row.most_of = name;
+  }
+}
+
 // The time of each value, summed over the groups.
 std::optional<ResultEffectRow> ChoiceEffect(const ResultTable& table, const std::vector<size_t>& keys,
                                             size_t setting) {
@@ -153,9 +192,7 @@ std::optional<ResultEffectRow> ChoiceEffect(const ResultTable& table, const std:
   row.compared = static_cast<int64_t>(sums.size());
   row.groups = static_cast<int64_t>(groups.size());
   for (const auto& [key, times] : groups) {
-    const double ratio = times.at(worst) / times.at(best);
-    row.least_times = std::min(row.least_times.value_or(ratio), ratio);
-    row.most_times = std::max(row.most_times.value_or(ratio), ratio);
+    AddRatio(table, keys, setting, key, groups, times.at(worst) / times.at(best), row);
   }
   return row;
 }
@@ -212,6 +249,11 @@ std::optional<ResultEffectRow> LoadEffect(const ResultTable& table, const std::v
   row.before = points[points.size() - 2].first;
   row.last_growth = points.back().second / points[points.size() - 2].second;
   row.full_from = FullFrom(table, setting);
+  for (const auto& [key, paces] : groups) {
+    const auto more = paces.find(row.best), less = paces.find(row.worst);
+    if (groups.size() > 1 && more != paces.end() && less != paces.end())
+      AddRatio(table, keys, setting, key, groups, more->second / less->second, row);
+  }
   return row;
 }
 
@@ -298,8 +340,12 @@ const RelationOf<ResultEffectRow>& ResultEffectRelation() {
               "The time of the worst over that of the best; of load and devices what is done in a time with "
               "the best over that with the worst.")
           .Column("least_times", &Row::least_times, Unit::kNone,
-                  "Of a choice the same in the set of results where it is least.")
+                  "Of a choice and of load the same in the set of results where it is least.")
           .Column("most_times", &Row::most_times, Unit::kNone, "And where it is most.")
+          .Column("least_of", &Row::least_of, Unit::kText,
+                  "What tells the set where it is least from the others; unknown where nothing does in few "
+                  "words.")
+          .Column("most_of", &Row::most_of, Unit::kText, "And that where it is most.")
           .Column("compared", &Row::compared, Unit::kCount, "Values that are compared.")
           .Column("groups", &Row::groups, Unit::kCount,
                   "Sets of results, alike in all else, that have all of them.")
@@ -347,6 +393,78 @@ std::vector<ResultEffectRow> ComputeResultEffects(const Context& context) {
   return rows;
 }
 
+namespace {
+
+// Of what is given, such as models, the means of each: "by Model on average a 12.4, b 30.4"; "" where results
+// of each are not of the same, or differ little.
+std::string MeansText(const ResultTable& table) {
+  constexpr size_t kMostValues = 5, kMostKeyRows = 2'000, kLongest = 40;
+  constexpr double kLeastRatio = 1.2;
+  if (table.rows.size() > kMostKeyRows) return {};
+  std::string text;
+  double most_ratio = kLeastRatio;
+  const std::vector<size_t> keys = Keys(table);
+  for (const size_t setting : keys) {
+    static const RE2 compared("(?i)model|variant|device|gpu|machine|hardware|host|platform");
+    if (table.kinds[setting] != SettingKind::kGiven || IsNumber(table.rows[0].values[setting]) ||
+        !RE2::PartialMatch(table.settings[setting], compared))
+      continue;
+    std::set<std::string> values;
+    for (const ResultRow& row : table.rows) values.insert(row.values[setting]);
+    const Groups groups = GroupsOf(table, keys, setting, Of::kResult);
+    if (values.size() > kMostValues || groups.empty() || groups.begin()->second.size() != values.size())
+      continue;
+    std::map<std::string, double> means;
+    for (const auto& [key, results] : groups)
+      for (const auto& [value, taken] : results)
+        means[value] += (table.rate ? 1 / taken : taken) / static_cast<double>(groups.size());
+    double least = std::numeric_limits<double>::max(), most = 0;
+    for (const auto& [value, mean] : means) {
+      least = std::min(least, mean);
+      most = std::max(most, mean);
+    }
+    const bool too_long =
+        std::ranges::any_of(values, [](const std::string& value) { return value.size() > kLongest; });
+    if (too_long || most < most_ratio * least) continue;
+    most_ratio = most / least;
+    text = fmt::format("; by {} on average", table.settings[setting]);
+    std::string_view sign = " ";
+    for (const auto& [value, mean] : means) {
+      text += fmt::format("{}{} {}", sign, value, ThreeDigits(mean));
+      sign = ", ";
+    }
+  }
+  return text;
+}
+
+// Of columns of results, one for each way, those at the greatest size: "; at size 8192 a 209, b 211"; ""
+// where rows do not end with it.
+std::string LastText(const ResultTable& table) {
+  constexpr size_t kMostWays = 5;
+  if (table.settings.size() < 2 || !table.settings.back().empty()) return {};
+  std::vector<std::string> last = table.rows.back().values;
+  last.pop_back();
+  std::string text;
+  size_t ways = 0;
+  for (const ResultRow& row : table.rows) {
+    if (!std::equal(last.begin(), last.end(), row.values.begin())) continue;
+    if (row.result > 0)
+      text += fmt::format("{} {} {}", text.empty() ? "" : ",", row.values.back(), ThreeDigits(row.result));
+    ++ways;
+  }
+  std::string at;
+  for (size_t i = 0; i < last.size(); ++i) {
+    if (std::ranges::any_of(table.rows, [&](const ResultRow& row) {
+          return !IsNumber(row.values[i]) || NumberOf(row.values[i]) > NumberOf(last[i]);
+        }))
+      return {};
+    at += fmt::format("{}{} {}", i == 0 ? "" : ", ", table.settings[i], Shown(last[i]));
+  }
+  return text.empty() || ways > kMostWays ? std::string() : fmt::format("; at {}{}", at, text);
+}
+
+}  // namespace
+
 std::string ResultsText(const std::optional<ResultTable>& table) {
   if (!table) return {};
   double least = std::numeric_limits<double>::max(), most = 0;
@@ -358,9 +476,10 @@ std::string ResultsText(const std::optional<ResultTable>& table) {
     most = std::max(most, row.result);
   }
   return fmt::format(
-      "{} results, {} {} to {}{}", FormatValue(results, Unit::kCount), table->measure, ThreeDigits(least),
+      "{} results, {} {} to {}{}{}{}", FormatValue(results, Unit::kCount), table->measure, ThreeDigits(least),
       ThreeDigits(most),
-      table->failed > 0 ? fmt::format(", {} that failed", FormatValue(table->failed, Unit::kCount)) : "");
+      table->failed > 0 ? fmt::format(", {} that failed", FormatValue(table->failed, Unit::kCount)) : "",
+      LastText(*table), MeansText(*table));
 }
 
 const Family& ResultEffectFamily() {

@@ -24,6 +24,7 @@ struct ResultEffectRow {
   std::string best, worst;
   double times = 0;
   std::optional<double> least_times, most_times;
+  std::optional<std::string> least_of, most_of;
   int64_t compared = 0, groups = 0, results = 0, failed = 0;
   std::optional<std::string> enough, before, last, full_from;
   std::optional<double> enough_share, last_share, last_growth, efficiency;

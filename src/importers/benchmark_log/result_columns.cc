@@ -12,6 +12,7 @@
 #include "src/importers/benchmark_log/result_cells.h"
 #include "src/importers/benchmark_log/result_settings.h"
 #include "src/importers/benchmark_log/result_speedups.h"
+#include "src/importers/benchmark_log/result_texts.h"
 
 namespace dladvisor::benchmark_log {
 namespace {
@@ -69,6 +70,19 @@ bool Varies(const ResultColumn& column) {
   return values.size() > 1 && values.size() <= kMostValues && (!fractions || values.size() <= kMostFractions);
 }
 
+// How much came out of each row, which a model decides: their times are of different work.
+bool IsOutcome(const ResultColumn& column) {
+  static const RE2 tokens(
+      R"((?i)^(?:num|n|total|avg)?[ _]?(?:tokens?[ _](?:generated|out(?:put)?|produced)|(?:generated|output|completion|response)[ _]tokens?)(?:[ _]count)?$)");
+  const std::set<std::string> values(column.cells.begin(), column.cells.end());
+  return RE2::FullMatch(column.name, tokens) && 2 * values.size() > column.cells.size();
+}
+
+bool IsRateOfTokens(const ResultColumn* column) {
+  static const RE2 tokens(R"((?i)tok(?:en)?s?\b|\btps\b)");
+  return RE2::PartialMatch(column->name, tokens);
+}
+
 // Words that each row has for itself: they tell nothing of what rows have in common.
 bool IsLabel(const ResultColumn& column) {
   return !NumberOfCell(column.cells[0]) &&
@@ -124,7 +138,8 @@ void LeaveOutReferences(const std::vector<ResultColumn>& columns, const std::vec
 
 // The whole before a part of it, and of these the mean.
 const ResultColumn* BestOf(const std::vector<const ResultColumn*>& columns) {
-  static const RE2 whole("(?i)total|e2e|end.to.end|wall|overall|real|output"), mean("(?i)mean|avg|average");
+  static const RE2 whole("(?i)total|e2e|end.to.end|wall|overall|aggregate|gesamt|real|output"),
+      mean("(?i)mean|avg|average");
   const auto rank = [&](const ResultColumn* column) {
     return (IsRateOfOne(column->name) ? 4 : 0) + (RE2::PartialMatch(column->name, whole)  ? 0
                                                   : RE2::PartialMatch(column->name, mean) ? 1
@@ -222,6 +237,21 @@ void GivePace(const ResultColumn* rate, const ResultColumn* time, std::vector<Re
   }
 }
 
+// Whether each has the same of another way to compute it: "Custom (us)", "PyTorch (us)".
+bool AreColumnsOfWays(const std::vector<const ResultColumn*>& columns) {
+  if (columns.size() < 2) return false;
+  if (std::ranges::all_of(columns, [](const ResultColumn* column) { return IsWay(column->name); }))
+    return true;
+  static const RE2 with_unit(R"(.*[^ ] ?[(\[]([^()\[\]]+)[)\]])");
+  std::vector<std::string> names, units;
+  for (const ResultColumn* column : columns) {
+    names.push_back(column->name);
+    if (!RE2::FullMatch(column->name, with_unit, &units.emplace_back())) return false;
+  }
+  return std::ranges::all_of(units, [&](const std::string& unit) { return unit == units[0]; }) &&
+         AreWays(names);
+}
+
 // Without rows of what a device could do at best: "theoretical_peak", "roofline".
 RawResults WithoutBounds(RawResults raw) {
   static const RE2 bound(
@@ -264,6 +294,11 @@ std::optional<ResultTable> ResultsOf(const RawResults& all) {
     if (RE2::FullMatch(column.name, steps)) return std::nullopt;  // rows of one run
     settings.push_back(&column);
   }
+  if (std::ranges::any_of(settings, [](const auto* setting) { return IsOutcome(*setting); }) &&
+      std::ranges::any_of(rates, IsRateOfTokens)) {
+    times.clear();
+    std::erase_if(settings, [](const auto* setting) { return IsOutcome(*setting); });
+  }
   ResultTable table;
   table.rate = times.empty();
   // Whether more pieces are more work tells only the batch.
@@ -273,8 +308,7 @@ std::optional<ResultTable> ResultsOf(const RawResults& all) {
     if (!table.rate && !batch && IsNumberOfPieces(setting->name)) setting->kind = SettingKind::kGiven;
   std::vector<const ResultColumn*> measures = table.rate ? rates : times;
   if (measures.empty()) return std::nullopt;
-  const bool ways = measures.size() > 1 &&
-                    std::ranges::all_of(measures, [](const ResultColumn* c) { return IsWay(c->name); });
+  const bool ways = AreColumnsOfWays(measures);
   if (!ways && !table.rate) LeaveOutReferences(columns, settings, measures);
   if (!ways) measures = {BestOf(measures)};
   std::vector<size_t> kept;

@@ -15,6 +15,7 @@
 #include "src/importers/benchmark_log/result_columns.h"
 #include "src/importers/benchmark_log/result_names.h"
 #include "src/importers/benchmark_log/result_settings.h"
+#include "src/importers/benchmark_log/result_texts.h"
 #include "src/importers/bytes/plain_json.h"
 
 namespace dladvisor::benchmark_log {
@@ -52,6 +53,37 @@ void FlattenResult(const ResultJson& object, const std::string& prefix, ResultRe
       record.emplace_back(
           "status", std::ranges::all_of(value, [](const auto& code) { return code == 0; }) ? "ok" : "failed");
     if (IsScalar(value)) record.emplace_back(prefix == " " ? name : prefix + name, CellOf(value));
+  }
+}
+
+// The members of a record that have what is measured of several ways or states, alike: "cold" and "warm".
+std::vector<std::string> AlikeMembers(const ResultJson& record) {
+  const auto keys = [](const ResultJson& object) {
+    std::set<std::string> names;
+    for (const auto& [name, value] : object.items()) names.insert(name);
+    return names;
+  };
+  std::vector<std::string> alike;
+  std::set<std::string> of_first;
+  for (const auto& [name, value] : record.items()) {
+    if (!value.is_object() || IsQuantity(value)) continue;
+    if (alike.empty()) of_first = keys(value);
+    if (of_first.size() < 2 || keys(value) != of_first) return {};
+    alike.push_back(name);
+  }
+  return alike.size() > 1 && (AreStates(alike) || AreWays(alike)) ? alike : std::vector<std::string>();
+}
+
+// A record for each of these, or one of all.
+void TakeRecord(const ResultJson& item, std::vector<ResultRecord>& records) {
+  const std::vector<std::string> alike = AlikeMembers(item);
+  if (alike.empty()) return FlattenResult(item, "", records.emplace_back());
+  for (const std::string& name : alike) {
+    ResultRecord& record = records.emplace_back();
+    record.emplace_back("variant", name);
+    for (const auto& [key, value] : item.items())
+      if (IsScalar(value)) record.emplace_back(key, CellOf(value));
+    FlattenResult(item[name], "", record);
   }
 }
 
@@ -178,7 +210,7 @@ void FindTables(const ResultJson& value, size_t depth, std::vector<std::vector<R
     for (const ResultJson& item : value) {
       if (records.size() >= kMostResultRecords) break;
       if (!item.is_object()) continue;
-      FlattenResult(item, "", records.emplace_back());
+      TakeRecord(item, records);
     }
     if (records.size() > 1) tables.push_back(std::move(records));
     return;

@@ -12,8 +12,10 @@
 namespace dladvisor::benchmark_log {
 namespace {
 
+// Not every row needs to have it.
 bool IsNumeric(const std::vector<std::string>& cells) {
-  return std::ranges::all_of(cells, [](const std::string& cell) { return NumberOfCell(cell).has_value(); });
+  return std::ranges::all_of(
+      cells, [](const std::string& cell) { return cell.empty() || NumberOfCell(cell).has_value(); });
 }
 
 std::string Words(std::string_view name) {
@@ -52,7 +54,7 @@ Role RoleOfName(std::string_view name) {
   static const RE2 rate(
       R"((?i)throughput|bandwidth|\bbw\b|\bqps\b|\bfps\b|\btps\b|\brps\b|[gt]flops?(?:/s)?\b|(?:/|per[ _])s(?:ec(?:ond)?)?\b|(?:\b|_)(?:im(?:a?ge?)?s?|samples?|tok(?:en)?s?|req(?:uest)?s?|it(?:er(?:ation)?)?s?|frames?|steps?|batch(?:es)?|[kmg]i?b|examples?|seqs?|items?)_s(?:ec)?\b)"),
       time(
-          R"((?i)latency|run ?_?time|duration|elapsed|wall.?(?:clock|time)?|\b(?:real|cpu|gpu|step|iter|batch|epoch|train|infer|inference|exec)_?time\b|^time$|(?:time|mean|avg|total|compute)\w*[ _(\[]s[)\]]?$|(?:^|[ _(\[])(?:ns|us|µs|ms|secs?|seconds)[)\]]?$|[(\[]s[)\]]$|^(?:ns|us|µs|ms|s|secs?|seconds)(?:/|[ _]per[ _])|(?-i:[a-z](?:Ns|Us|Ms|Secs?|Seconds)$))"),
+          R"((?i)latency|run ?_?time|duration|elapsed|ttft|tfft|response[ _]?time|first[ _]token|wall.?(?:clock|time)?|\b(?:real|cpu|gpu|step|iter|batch|epoch|train|infer|inference|exec)_?time\b|^time$|(?:time|mean|avg|total|compute)\w*[ _(\[]s[)\]]?$|(?:^|[ _(\[])(?:ns|us|µs|ms|secs?|seconds)[)\]]?$|[(\[]s[)\]]$|^(?:ns|us|µs|ms|s|secs?|seconds)(?:/|[ _]per[ _])|(?-i:[a-z](?:Ns|Us|Ms|Secs?|Seconds)$))"),
       status(R"((?i)^(?:status|state|success|error|outcome)$)"),
       ignored(
           R"((?i)std|dev\b|\bvar\b|(?:\b|_)(?:min|max|median)(?:\b|_(?:latency|time|ms|us|s\b))|(?:\b|_)p\d\d|speed ?_?up|efficien|(?:\b|_)v?r?mem|memory|_mi?b\b|_gi?b\b|\(mi?b\)|\(gi?b\)|util|power|watt|temp|acc\b|accuracy|\bloss|f1|score|error|theoretical|peak|timestamp|(?:start|end|begin|finish|arrival|creat\w*|submit|queue|wait|up|date)[ _]?time|offset|date|\bid\b|^index$|(?:^|_)idx$|_index$|seed|repeat|repetition|\brep\b|\brun\b|trial|timeout|^iter(?:ation)?s?$|^rounds?$|^n?_?runs$)");
@@ -102,9 +104,17 @@ bool IsNumberOfPieces(std::string_view name) {
 
 bool IsOfProfile(std::string_view name) {
   static const RE2 profile(
-      R"((?i)\b(?:calls?|counts?|instances|occurrences|percent|start|[pt]id|stream|op|ops|operator|function|event)\b|%)"),
+      R"((?i)\b(?:calls?|counts?|instances|occurrences|percent|start|[pt]id|stream|op|ops|operator|function|event)\b)"),
+      share(
+          R"((?i)^(?:self|cpu|cuda|gpu|time|runtime|total|of|all|sum|cumulative|\W)*%(?:self|cpu|cuda|gpu|time|runtime|total|of|all|sum|cumulative|\W)*$)"),
       counted("(?i)(?:gpu|device|node|worker|thread|client)s?[ _]count");
-  return RE2::PartialMatch(name, profile) && !RE2::PartialMatch(name, counted);
+  return RE2::FullMatch(name, share) ||
+         (RE2::PartialMatch(name, profile) && !RE2::PartialMatch(name, counted));
+}
+
+bool AreStates(const std::vector<std::string>& texts) {
+  static const RE2 state("(?i)(?:cold|warm|hot|first|second|hit|miss|steady)(?:[ _-](?:start|cache|run))?");
+  return std::ranges::all_of(texts, [](const std::string& text) { return RE2::FullMatch(text, state); });
 }
 
 bool IsWay(std::string_view text) {
@@ -117,7 +127,7 @@ SettingKind KindOfSetting(const std::string& name, const std::vector<std::string
   static const RE2 devices(
       R"((?i)^(?:(?:num(?:ber)?|no|n|#)[ _.]*(?:of[ _])*)?(?:gpus?|devices?|accelerators?|nodes?|ranks?|tpus?|chips?)(?:[ _](?:count|used))?$|world[ _]?size|^[td]p$|tp[ _]?size|(?:tensor|data)[ _]?parallel)"),
       load(
-          R"((?i)batch|^bsz?$|^[mg]bs$|concurren|(?:^|[ _])(?:clients|users)$|num[ _]?(?:seqs|prompts)|in.?flight|micro)"),
+          R"((?i)batch|^bsz?$|^[mg]bs$|^c$|^conc$|^n?[ _]?parallel$|concurren|(?:^|[ _])(?:clients|users)$|num[ _]?(?:seqs|prompts)|in.?flight|micro)"),
       shares(
           R"((?i)thread|worker|proc|block|tile|chunk|stream|prefetch|queue[ _]?(?:depth|size|len)|stage|split|unroll|warp|buffer|shard|\bpp\b|table)"),
       counted(R"((?i)^(?:(?:num(?:ber)?|no|n|#|total|max)[ _.]*(?:of[ _])*)?batches$)"),
@@ -130,6 +140,7 @@ SettingKind KindOfSetting(const std::string& name, const std::vector<std::string
     static const RE2 ways(
         R"((?i)^(?:kernel|function|name|type|test|case|operation|benchmark|algorithm)(?:[ _.-]?name)?$)");
     if (RE2::FullMatch(words, ways) && NamesWays(cells)) return SettingKind::kChoice;
+    if (AreStates(cells)) return SettingKind::kGiven;
     static const RE2 device("(?i)^(?:device|gpu|platform|hardware)$");
     const bool host = RE2::FullMatch(words, device) && std::ranges::all_of(cells, [](const auto& cell) {
                         return RE2::FullMatch(cell, hosts);
@@ -139,8 +150,10 @@ SettingKind KindOfSetting(const std::string& name, const std::vector<std::string
                                                                          : SettingKind::kChoice;
   }
   // Devices from 0 on are their numbers.
-  const bool from_0 =
-      std::ranges::any_of(cells, [](const std::string& cell) { return NumberOfCell(cell)->value <= 0; });
+  const bool from_0 = std::ranges::any_of(cells, [](const std::string& cell) {
+    const auto number = NumberOfCell(cell);
+    return number && number->value <= 0;
+  });
   if (RE2::PartialMatch(words, devices)) return from_0 ? SettingKind::kGiven : SettingKind::kDevices;
   if (IsNumberOfPieces(words)) return SettingKind::kChoice;
   if (RE2::FullMatch(words, counted)) return SettingKind::kGiven;

@@ -28,6 +28,8 @@ bool IsLoadOfDevice(std::string_view name);
 bool IsNumberOfPieces(std::string_view name);
 // Names a profiler's column, of parts of one run.
 bool IsOfProfile(std::string_view name);
+// States in which the same is measured, of which none is a choice: "cold", "warm".
+bool AreStates(const std::vector<std::string>& texts);
 // One of several ways to do the same: "CPU Seq (s)", "eager".
 bool IsWay(std::string_view text);
 

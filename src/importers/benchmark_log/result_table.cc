@@ -81,6 +81,9 @@ bool ResultTableReader::Opens(std::string_view line) {
         (form == Form::kBars && line.find('|') == std::string_view::npos))
       continue;
     std::vector<std::string> names = CellsOf(line, form);
+    // pandas writes the numbers of rows as a column without a name.
+    if ((form == Form::kCsv || form == Form::kBars) && names.size() > 2 && names[0].empty())
+      names[0] = "index";
     const bool few = (form == Form::kColumns || form == Form::kWords) && names.size() < kLeastInColumns;
     if (few || !MayBeResults(names) || (form == Form::kWords && !std::ranges::all_of(names, IsPlainWord)))
       continue;
@@ -98,7 +101,7 @@ void ResultTableReader::Line(std::string_view line) {
     return;
   }
   ++lines_;
-  if (compare_.Line(line) || hyperfine_.Line(line)) {
+  if (compare_.Line(line) || hyperfine_.Line(line) || triton_.Line(line)) {
     ++taken_;
     return;
   }
@@ -174,6 +177,7 @@ std::optional<ResultTable> ResultTableReader::Finish() const {
     KeepMeanOfHyperfine(*commands);
     return ResultsOf(*commands);
   }
+  if (auto values = triton_.Finish(); values && mostly) return values;
   RawResults raw = Largest();
   // pytest prints much beside it.
   const bool pytest = !raw.rows.empty() && KeepMeanOfPytest(raw);

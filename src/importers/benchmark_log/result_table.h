@@ -11,6 +11,7 @@
 #include "src/importers/benchmark_log/compare_table.h"
 #include "src/importers/benchmark_log/hyperfine_lines.h"
 #include "src/importers/benchmark_log/result_columns.h"
+#include "src/importers/benchmark_log/triton_table.h"
 #include "src/trace/benchmarks.h"
 
 namespace dladvisor::benchmark_log {
@@ -34,6 +35,7 @@ class ResultTableReader {
   std::vector<RawResults> tables_;
   CompareTableReader compare_;
   HyperfineLinesReader hyperfine_;
+  TritonTableReader triton_;
   std::string records_;  // lines that are objects of JSON
   size_t lines_ = 0, taken_ = 0, record_lines_ = 0;
 };
