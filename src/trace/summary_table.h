@@ -40,9 +40,12 @@ struct SummaryTable {
   std::string device;  // as PyTorch's columns call it: "CUDA", "XPU"; "" where they do not
   std::vector<SummaryRow> rows;
   std::optional<double> host_ns, device_ns;  // totals that are printed below it, of more than its rows
-  bool has_device = false;                   // whether it has columns for a GPU's time, or rows of it
-  bool is_one_by_one = false;                // each kernel alone, at clocks that the profiler set
-  std::vector<KernelMeasurement> kernels;    // of rows that are kernels, where more than their time is known
+  std::optional<double> span_ns;  // from the first start on one GPU to the last end, where rows have starts
+  int64_t pauses = 0;             // of 1 ms and more in it, without work
+  double pause_ns = 0, longest_pause_ns = 0;
+  bool has_device = false;                 // whether it has columns for a GPU's time, or rows of it
+  bool is_one_by_one = false;              // each kernel alone, at clocks that the profiler set
+  std::vector<KernelMeasurement> kernels;  // of rows that are kernels, where more than their time is known
 };
 
 }  // namespace dladvisor

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "src/trace/trace.h"
 #include "tests/importers/log_file.h"
@@ -172,6 +173,30 @@ TEST(NvprofText, CallsBesideOperationsAsCsvAreNoKernels) {
   EXPECT_EQ(t.names.View(t.api_calls.name[0]), "cudaLaunchKernel");
   EXPECT_EQ(t.api_calls.correlation[0], 112);
   EXPECT_EQ(t.kernels.correlation[0], 112);
+}
+
+TEST(NvprofText, PausesBetweenOperationsAndMemoryOfCopies) {
+  const auto row = [](const char* start, const char* duration, const char* from, const char* to,
+                      const char* grid, const char* name) {
+    return fmt::format("{:>8}  {:>8}  {:>19}  {:>11}  {:>11}  {:>15}  {}\n", start, duration, grid, from, to,
+                       std::string_view(start) == "Start" ? "Device" : "Tesla P4 (0)", name);
+  };
+  const std::string text = kBeginOfNvprof +
+                           row("Start", "Duration", "SrcMemType", "DstMemType", "Grid Size", "Name") +
+                           row("0ns", "100.00us", "Pinned", "Device", "-", "[CUDA memcpy HtoD]") +
+                           row("120.00us", "1.0000ms", "-", "-", "(4 1 1)", "flux(float*) [31]") +
+                           row("21.120ms", "100.00us", "Pinned", "Device", "-", "[CUDA memcpy HtoD]") +
+                           row("21.230ms", "1.0000ms", "-", "-", "(4 1 1)", "flux(float*) [34]") +
+                           row("42.230ms", "1.0000ms", "-", "-", "(4 1 1)", "flux(float*) [37]");
+  const Trace t = test::ReadLog(text);
+  ASSERT_THAT(t.summary_tables, SizeIs(1));
+  EXPECT_EQ(t.summary_tables[0].rows[0].name, "[CUDA memcpy HtoD] (Pinned -> Device)");
+  EXPECT_NEAR(t.summary_tables[0].span_ns.value_or(0), 43.23e6, 1);
+  EXPECT_EQ(t.summary_tables[0].pauses, 2);
+  EXPECT_NEAR(t.summary_tables[0].pause_ns, 40e6, 1);
+  EXPECT_NEAR(t.summary_tables[0].longest_pause_ns, 20e6, 1);
+  const Trace two = test::ReadLog(text + text);
+  EXPECT_FALSE(two.summary_tables.at(0).span_ns) << "each process has starts of its own";
 }
 
 }  // namespace

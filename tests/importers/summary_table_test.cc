@@ -562,5 +562,31 @@ TEST(SummaryTable, TellsMoreThanTheStartOfAServer) {
   EXPECT_EQ(trace.format, "summary");
 }
 
+TEST(SummaryTables, RocprofComputeBreaksNamesIntoLines) {
+  const std::string rule = "├────┼──────┤\n";
+  const Trace t = test::ReadLog(
+      "0.1 Top Kernels\n╒════╤══════╕\n"
+      "│    │ Kernel_Name  │   Count │  Count │    Sum(ns) │ Sum(ns)   │   Mean(ns) │ Mean(ns) │   Pct │ Pct "
+      "  │\n" +
+      rule +
+      "│  0 │ flux(double*,│  150.00 │ 150 (0.0%) │ 1500000.00 │ 1700000.0 (1%) │ 10000.00 │ 11000.0 (1%) │ "
+      "75.00 │ 77.0 (2%) │\n"
+      "│    │ int)         │         │        │            │           │            │          │       │     "
+      "  │\n" +
+      rule +
+      "│  1 │ __amd_rocclr_fillBufferAligned │ 150.00 │ 150 (0.0%) │ 300000.00 │ 300000.0 (0%) │ 2000.00 │ "
+      "2000.0 (0%) │ 15.00 │ 14.0 (1%) │\n"
+      "╘════╧══════╛\n");
+  ASSERT_EQ(t.summary_tables.size(), 1u);
+  const SummaryTable& table = t.summary_tables[0];
+  EXPECT_EQ(table.tool, "rocprof-compute");
+  ASSERT_EQ(table.rows.size(), 2u);
+  EXPECT_EQ(table.rows[0].name, "flux(double*,int)");
+  EXPECT_EQ(table.rows[0].calls, 150);
+  EXPECT_DOUBLE_EQ(table.rows[0].total_ns, 1.5e6) << "of the first of two workloads";
+  EXPECT_EQ(table.rows[1].kind, SummaryRowKind::kSet);
+  EXPECT_DOUBLE_EQ(table.device_ns.value_or(0), 2e6) << "it lists the longest alone";
+}
+
 }  // namespace
 }  // namespace dladvisor

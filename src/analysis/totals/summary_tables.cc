@@ -34,7 +34,8 @@ struct SummaryTableRow {
       allocation_own_ns, loading_ns;
   std::optional<int64_t> launches, graph_launches, waits, copy_calls, allocations;
   bool hides_graphs = false;
-  std::optional<double> operator_ns, wall_ns, outside_ns;
+  std::optional<double> operator_ns, wall_ns, outside_ns, span_ns, pause_ns, longest_pause_ns;
+  std::optional<int64_t> pauses;
   std::optional<int64_t> steps, operations;
   std::optional<std::string> main_kind, main_name;
   std::optional<int64_t> main_calls;
@@ -350,6 +351,17 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
           .Column(
               "outside_ns", &SummaryTableRow::outside_ns, Unit::kNanoseconds,
               "Of steps what the main thread spends outside of operators and ranges; unknown without steps.")
+          .Column(
+              "span_ns", &SummaryTableRow::span_ns, Unit::kNanoseconds,
+              "From the first start of work on the GPU to the last end, of tables of single operations of "
+              "one GPU; unknown of totals.")
+          .Column(
+              "pauses", &SummaryTableRow::pauses, Unit::kCount,
+              "Of that the times of 1 ms and more without work, as far as starts are told exactly enough; "
+              "unknown as that.")
+          .Column("pause_ns", &SummaryTableRow::pause_ns, Unit::kNanoseconds, "What they last.")
+          .Column("longest_pause_ns", &SummaryTableRow::longest_pause_ns, Unit::kNanoseconds,
+                  "And the longest.")
           .Column("steps", &SummaryTableRow::steps, Unit::kCount,
                   "Steps that PyTorch's profiler was told of.")
           .Column(
@@ -378,6 +390,12 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
     if (!of.device.empty()) table.device = of.device;
     table.shows_gpu = of.has_device;
     table.one_by_one = of.is_one_by_one;
+    if (of.span_ns) {
+      table.span_ns = of.span_ns;
+      table.pauses = of.pauses;
+      table.pause_ns = of.pause_ns;
+      table.longest_pause_ns = of.longest_pause_ns;
+    }
     std::vector<const SummaryTotalRow*> rows;
     for (const SummaryTotalRow& row : totals)
       if (row.summary == table.summary) {

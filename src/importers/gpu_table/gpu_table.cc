@@ -149,10 +149,12 @@ Trace ReadPrinted(ByteSource& source) {
   std::optional<PrintedRows> printed;
   gpu_table::PrintedTotals totals;
   while (const auto line = lines.Next()) {
-    if (auto found = PrintedRows::Of(*line))
+    if (auto found = PrintedRows::Of(*line)) {
       printed = std::move(found);
-    else if (const auto row = printed ? printed->RowOf(*line) : std::nullopt)
+      totals.BeginTable();
+    } else if (const auto row = printed ? printed->RowOf(*line) : std::nullopt) {
       totals.Add(*row);
+    }
   }
   if (totals.rows() == 0)
     throw WrongKind(source.name(), "a table of nvprof without a row",

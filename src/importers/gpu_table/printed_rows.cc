@@ -36,6 +36,17 @@ std::optional<double> ValueOf(std::string_view text, const std::array<Unit, kCou
   return found == units.end() ? std::nullopt : std::optional(number * found->scale);
 }
 
+// Of "14.965ms": 1 us.
+double CoarsenessOf(std::string_view text) {
+  const size_t digits = text.find_first_not_of("0123456789.");
+  const auto found = std::ranges::find(kTimes, text.substr(std::min(digits, text.size())), &Unit::name);
+  double coarse = found == kTimes.end() ? 1 : found->scale;
+  constexpr double kTen = 10;
+  if (const size_t point = text.find('.'); point != text.npos)
+    for (size_t i = point + 1; i < std::min(digits, text.size()); ++i) coarse /= kTen;
+  return coarse;
+}
+
 std::string_view Part(std::string_view line, std::pair<size_t, size_t> place) {
   return Trim(line.substr(place.first, place.second - place.first));
 }
@@ -64,6 +75,9 @@ std::optional<PrintedRows> PrintedRows::Of(std::string_view line) {
     if (name == "Duration") rows.duration_ = {begin, end};
     if (name == "Grid Size") rows.grid_ = {begin, end};
     if (name == "Size") rows.size_ = {begin, end};
+    if (name == "SrcMemType") rows.from_ = {begin, end};
+    if (name == "DstMemType") rows.to_ = {begin, end};
+    if (name == "Device") rows.device_ = {begin, end};
     if (name == "Name") rows.name_ = first;
     begin = end;
   }
@@ -75,7 +89,10 @@ std::optional<PrintedRow> PrintedRows::RowOf(std::string_view line) const {
   const auto start = ValueOf(Part(line, start_), kTimes), duration = ValueOf(Part(line, duration_), kTimes);
   if (!start || !duration) return std::nullopt;
   PrintedRow row;
+  row.start_ns = *start;
   row.ns = *duration;
+  row.coarse_ns = CoarsenessOf(Part(line, start_));
+  if (device_) row.device = Part(line, *device_);
   std::string_view name = Trim(line.substr(name_)).substr(0, kLongestPrinted);
   const bool has_grid = grid_ && Part(line, *grid_).starts_with('(');
   row.kind = KindOf(name, has_grid);
@@ -87,11 +104,36 @@ std::optional<PrintedRow> PrintedRows::RowOf(std::string_view line) const {
   else if (re2::StringPiece without; RE2::FullMatch(Piece(name), numbered, &without))
     name = name.substr(0, without.size());
   row.name = name;
+  if (row.kind == SummaryRowKind::kCopy && from_ && to_ && Part(line, *from_) != "-" &&
+      Part(line, *to_) != "-")
+    row.name.append(" (").append(Part(line, *from_)).append(" -> ").append(Part(line, *to_)).append(")");
   std::erase_if(row.name, [](unsigned char c) { return c < 0x20 || c > 0x7E; });
   return row.name.empty() ? std::nullopt : std::optional(std::move(row));
 }
 
+void PrintedTotals::BeginTable() { one_timeline_ = one_timeline_ && !first_ns_; }
+
+// Rows are in the order of their starts, of all streams.
+void PrintedTotals::AddTime(const PrintedRow& row) {
+  if (row.kind == SummaryRowKind::kApi || row.name.starts_with("[Unified Memory")) return;
+  if (!first_ns_) {
+    first_ns_ = row.start_ns;
+    device_ = row.device;
+  }
+  one_timeline_ = one_timeline_ && row.device == device_ && row.start_ns >= last_start_ns_;
+  constexpr double kPause = 1e6, kTimesCoarse = 10;
+  const double pause = row.start_ns - last_ns_;
+  if (last_ns_ > 0 && pause >= std::max(kPause, kTimesCoarse * row.coarse_ns)) {
+    ++table_.pauses;
+    table_.pause_ns += pause;
+    table_.longest_pause_ns = std::max(table_.longest_pause_ns, pause);
+  }
+  last_start_ns_ = row.start_ns;
+  last_ns_ = std::max(last_ns_, row.start_ns + row.ns);
+}
+
 void PrintedTotals::Add(const PrintedRow& row) {
+  AddTime(row);
   const auto known = row_of_.find(row.name);
   if (known == row_of_.end() && row_of_.size() >= kMostNames) return;
   ++rows_;
@@ -112,6 +154,12 @@ void PrintedTotals::Add(const PrintedRow& row) {
 
 SummaryTable PrintedTotals::Finish() {
   table_.tool = "nvprof";
+  if (one_timeline_ && first_ns_ && last_ns_ > *first_ns_) {
+    table_.span_ns = last_ns_ - *first_ns_;
+  } else {
+    table_.pauses = 0;
+    table_.pause_ns = table_.longest_pause_ns = 0;
+  }
   for (SummaryRow& row : table_.rows) {
     row.average_ns = row.total_ns / static_cast<double>(row.calls);
     table_.has_device = table_.has_device || row.kind != SummaryRowKind::kApi;

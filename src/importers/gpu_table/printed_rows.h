@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines of nvprof --print-gpu-trace and --print-api-trace as people read them: columns end where their names
 // end, and each value has its unit. Starts have five digits, 1 ms of 12 s, which is too coarse for a
-// timeline: what is read of them is how often what ran, and for how long in all.
+// timeline: what is read of them is how often what ran, for how long in all, and where long pauses are.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,9 @@ namespace dladvisor::gpu_table {
 struct PrintedRow {
   SummaryRowKind kind = SummaryRowKind::kKernel;
   std::string name;
-  double ns = 0;
+  double start_ns = 0, ns = 0;
+  double coarse_ns = 0;  // how exact the start is
+  std::string device;
   std::optional<double> bytes;
 };
 
@@ -38,7 +40,7 @@ class PrintedRows {
  private:
   using Place = std::pair<size_t, size_t>;  // where a column begins and ends
 
-  std::optional<Place> grid_, size_;
+  std::optional<Place> grid_, size_, from_, to_, device_;
   Place start_, duration_;
   size_t name_ = 0;  // where it begins
 };
@@ -46,11 +48,19 @@ class PrintedRows {
 class PrintedTotals {
  public:
   void Add(const PrintedRow& row);
+  // That another table begins, of a process with starts of its own.
+  void BeginTable();
   int64_t rows() const { return rows_; }
   SummaryTable Finish();
 
  private:
+  void AddTime(const PrintedRow& row);
+
   SummaryTable table_;
+  std::optional<double> first_ns_;
+  double last_ns_ = 0, last_start_ns_ = 0;
+  std::string device_;
+  bool one_timeline_ = true;  // of one process and one GPU
   std::map<std::string, size_t, std::less<>> row_of_;
   int64_t rows_ = 0;
 };

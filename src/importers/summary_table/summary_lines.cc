@@ -140,6 +140,8 @@ constexpr std::string_view NameOf(Tool tool) {
       return "torch.profiler";
     case Tool::kRocprof:
       return "rocprof";
+    case Tool::kRocprofCompute:
+      return "rocprof-compute";
     case Tool::kScript:
       return "a script";
   }
@@ -293,6 +295,13 @@ bool SummaryLinesReader::TakeRow(std::string_view line) {
     if (row.name.find(" To ") == row.name.npos) return true;  // page faults
     row.name.insert(0, "Unified Memory ");
   }
+  // A name that is broken into lines.
+  if (header.tool == Tool::kRocprofCompute && !row.name.empty() && !open_->rows.empty() &&
+      std::ranges::count(*cells, "") + 1 == static_cast<ptrdiff_t>(cells->size())) {
+    std::string& name = open_->rows.back().name;
+    name += row.name.substr(0, kLongestName - std::min(name.size(), kLongestName));
+    return true;
+  }
   if (!counted || !timed || row.name.empty()) return false;
   if (!type.empty()) open_->type = type;
   if (row.total_ns > open_->longest_ns) {
@@ -385,6 +394,8 @@ void SummaryLinesReader::Close() {
   if (closed.header.Has(Column::kThree)) JoinRowsOfOneName(closed.rows);
   if (closed.rows.empty()) return;
   std::optional<double> whole_ns;
+  // It lists the longest ten.
+  if (closed.header.tool == Tool::kRocprofCompute && closed.whole_ns > 0) whole_ns = closed.whole_ns;
   if (closed.header.tool == Tool::kScript) {
     whole_ns = WholeOf(closed.rows, closed.whole_ns);
     DropTotals(closed.rows);

@@ -73,6 +73,8 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
   constexpr auto kColumns = std::to_array<std::pair<std::string_view, Column>>({
       {"name", Column::kName},
       {"kernel name", Column::kName},
+      {"kernel_name", Column::kName},
+      {"kernelname", Column::kName},
       {"kernel", Column::kName},
       {"operation", Column::kName},
       {"range", Column::kName},
@@ -89,6 +91,7 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
       {"% of total", Column::kShare},
       {"%", Column::kShare},
       {"share", Column::kShare},
+      {"pct", Column::kShare},
       {"instances", Column::kCalls},
       {"num calls", Column::kCalls},
       {"calls", Column::kCalls},
@@ -123,7 +126,7 @@ Column ColumnOf(const std::string& words, const std::string& unit, bool has_oper
   });
   if (words == "time") return unit == "%" ? Column::kShare : Column::kTotal;
   if (words == "total size") return Column::kBytes;
-  if (words == "total" && RE2::FullMatch(unit, time_unit)) return Column::kTotal;
+  if ((words == "total" || words == "sum") && RE2::FullMatch(unit, time_unit)) return Column::kTotal;
   if (words == "total" && has_operations) return Column::kBytes;
   if (const auto* found = std::ranges::find(kColumns, words, &std::pair<std::string_view, Column>::first);
       found != kColumns.end())
@@ -172,11 +175,28 @@ std::optional<TableHeader> OfAScript(TableHeader header, const std::vector<std::
   return header;
 }
 
+// rocprof-compute analyze, Omniperf before: "| 0 | vecCopy(double*, ...) | 1 | 20000.00 | ... |". Where it
+// compares workloads each has its columns, of which the first ones are read.
+bool IsOfRocprofCompute(TableHeader& header, const std::vector<std::string>& names) {
+  const auto named = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
+  if (header.separator != '|' || !(named("kernel_name") || named("kernelname")) || !named("pct") ||
+      !header.Has(Column::kTotal) || !header.Has(Column::kCalls))
+    return false;
+  for (size_t i = 0; i < names.size(); ++i)
+    if (std::find(names.begin(), names.begin() + static_cast<ptrdiff_t>(i), names[i]) !=
+        names.begin() + static_cast<ptrdiff_t>(i))
+      header.cells[i] = {};
+  header.tool = Tool::kRocprofCompute;
+  header.rows = Rows::kByName;
+  return true;
+}
+
 // What its columns are of; nothing where they are not of such a table.
 std::optional<TableHeader> Known(TableHeader header, const std::vector<std::string>& names) {
   const auto named = [&](std::string_view name) { return std::ranges::find(names, name) != names.end(); };
   if (!header.Has(Column::kName) || !header.Has(Column::kCalls)) return std::nullopt;
   const bool by_time = header.Has(Column::kTotal) && header.Has(Column::kShare);
+  if (IsOfRocprofCompute(header, names)) return header;
   // A table may have a choice of its columns: "Name  Self CPU %  Self CPU  Self CUDA  # of Calls".
   if (header.Has(Column::kHostSelf) && (header.Has(Column::kHostTotal) || named("self cpu %"))) {
     header.tool = Tool::kTorch;
@@ -294,7 +314,8 @@ std::optional<TableHeader> HeaderOf(std::string_view line, std::string_view titl
   constexpr auto kSigns = std::to_array<std::string_view>({"Name", "Operation", "Range", "Kernel", "kernel"});
   if (std::ranges::none_of(kSigns, [&](std::string_view sign) { return line.find(sign) != line.npos; }))
     return std::nullopt;
-  if (line.find("Time") == line.npos && line.find("Total") == line.npos && line.find("Self CPU") == line.npos)
+  if (line.find("Time") == line.npos && line.find("Total") == line.npos &&
+      line.find("Self CPU") == line.npos && line.find("Sum(") == line.npos)
     return std::nullopt;
   TableHeader header;
   const bool is_drawn = Trim(line).starts_with('|');

@@ -39,7 +39,7 @@ enum class Layout : uint8_t {
   kCsv,    // a sign parts them
 };
 
-enum class Tool : uint8_t { kNsys, kNvprof, kTorch, kRocprof, kScript };
+enum class Tool : uint8_t { kNsys, kNvprof, kTorch, kRocprof, kRocprofCompute, kScript };
 
 // Of what its rows are.
 enum class Rows : uint8_t { kKernels, kMemory, kRanges, kCalls, kOperators, kMigrations, kTyped, kByName };

@@ -91,6 +91,13 @@ bool IsMostlyIdle(const SummaryCells& cells) {
   return device > 0 && wall > 0 && device < kMostlyIdle * wall;
 }
 
+// The same of single operations, whose starts are known.
+bool IdlesBetweenOperations(const SummaryCells& cells) {
+  constexpr double kMostlyIdle = 0.6, kShortest = 1e7;
+  const double span = cells.Number("span_ns"), device = cells.Number("device_ns");
+  return device > 0 && span > kShortest && device < kMostlyIdle * span;
+}
+
 // Where much of what the host waits for is of CUDA graphs, whose kernels are not listed, as
 // summary-hides-graphs has it.
 bool HidesGraphs(const SummaryCells& cells) {
@@ -104,6 +111,12 @@ std::string MainText(const SummaryCells& cells) {
     return fmt::format(
         "it lists {} of work on the GPU, and none of the kernels within {} CUDA graph launches",
         cells.Time("device_ns"), cells.Count("graph_launches"));
+  if (IdlesBetweenOperations(cells))
+    return fmt::format(
+        "the GPU works for {} of the {} from its first operation to its last, {} at most; {}",
+        cells.Time("device_ns"), cells.Time("span_ns"),
+        Visible(FormatValue(cells.Number("device_ns") / cells.Number("span_ns"), Unit::kRatio)),
+        MostOfIt(cells));
   if (!IsMostlyIdle(cells)) return MostOfIt(cells);
   const double wall = cells.Number("wall_ns"), device = cells.Number("device_ns");
   return fmt::format("the GPU works for {} of the {} that the program takes on the host, {} at most",
@@ -135,6 +148,7 @@ bool IsOnMostOf(const ReportTable& summary, const Finding& finding) {
   if (HidesGraphs(cells)) return finding.rule == "summary-hides-graphs";
   const auto of = std::ranges::find(finding.subject, "summary", &NamedValue::name);
   if (of != finding.subject.end() && AsNumber(of->value) != cells.Number("summary")) return false;
+  if (IdlesBetweenOperations(cells)) return finding.rule == "summary-gpu-idles";
   if (IsMostlyIdle(cells)) return finding.rule == "summary-host-exceeds-gpu";
   if (!cells.Has("main_name")) return false;
   if (finding.problem.text.find(cells.Text("main_name", Unit::kText)) != std::string::npos) return true;
@@ -169,7 +183,8 @@ std::vector<std::pair<std::string, std::string>> SummaryOfTotals(const ReportMod
   add("Launches on the Host", "launch_ns", "launches");
   add("Waits for the GPU", "wait_ns", "waits");
   add("Allocations", "allocation_ns", "allocations");
-  std::string unknown = "idle time, steps, and what overlaps: totals have no timeline";
+  std::string unknown = cells.Has("span_ns") ? "what the host does, steps, and what overlaps"
+                                             : "idle time, steps, and what overlaps: totals have no timeline";
   if (IsOneByOne(cells)) {
     unknown = "idle time, copies, and what overlaps: each kernel was measured alone";
     if (cells.Text("tool", Unit::kText) == "Nsight Compute") unknown += ", at clocks that the profiler set";
