@@ -40,6 +40,10 @@ struct ServingLog {
   int64_t starts = 0;
   double start_ns = 0;
   std::optional<double> weights_ns, download_ns, compile_ns, capture_ns;
+  std::optional<double> engine_begins_ns;  // of the starts, what passes before the engine begins to start
+  // From the first line with a time to the last, starts included; from when it is ready, and of that without
+  // a request.
+  std::optional<double> span_ns, served_ns, idle_ns;
   std::optional<double> build_ns;  // of kernels that a library compiles meanwhile, as AITER prints
   // What the weights take of a GPU, as it says.
   std::optional<double> weights_bytes;

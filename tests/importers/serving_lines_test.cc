@@ -531,6 +531,85 @@ TEST(ServingLines, OfATrainingThatGeneratesAreItsOwn) {
   EXPECT_TRUE(trace.serving_log.empty());
 }
 
+std::string VllmLoad(int seconds, int running, double rate, const char* engine = "000") {
+  return fmt::format(
+      "INFO 06-16 {:02}:{:02}:{:02} [loggers.py:123] Engine {}: Avg prompt throughput: {:.1f} tokens/s, Avg "
+      "generation throughput: {:.1f} tokens/s, Running: {} reqs, Waiting: 0 reqs, GPU KV cache usage: 0.0%\n",
+      14 + seconds / 3600, seconds / 60 % 60, seconds % 60, engine, rate * 9, rate, running);
+}
+
+// From 14:10:00 until it is ready at 14:12:00, with its engine from 14:11:00 on.
+const std::string kVllmStart =
+    "INFO 06-16 14:10:00 [api_server.py:1] vLLM API server version 0.10.2\n"
+    "INFO 06-16 14:11:00 [core.py:77] Initializing a V1 LLM engine (v0.10.2) with config: seed=0\n"
+    "INFO 06-16 14:12:00 [launcher.py:36] Route: /health, Methods: GET\n"
+    "INFO:     Application startup complete.\n";
+
+TEST(ServingLines, WithoutRequestsNothingIsPrinted) {
+  std::string text = kVllmStart;
+  const auto load = [&](int minute, int lines) {
+    for (int i = 0; i < lines; ++i) text += VllmLoad(minute * 60 + 10 * i, 3, 50);
+    text += VllmLoad(minute * 60 + 10 * lines, 0, 0);
+  };
+  load(15, 12);  // from 14:15:00 to 14:17:00, where the last line is of ten seconds without one
+  load(30, 6);   // from 14:30:00 to 14:31:00
+  text += "INFO 06-16 15:00:00 [launcher.py:100] Shutting down\n";
+  const ServingLog log = test::ReadLog(text).serving_log;
+  EXPECT_DOUBLE_EQ(*log.engine_begins_ns, 60e9);
+  EXPECT_DOUBLE_EQ(*log.span_ns, 50 * 60e9);
+  EXPECT_DOUBLE_EQ(*log.served_ns, 48 * 60e9);
+  // Until 14:14:50, from 14:16:50 to 14:29:50, and from 14:30:50 on.
+  EXPECT_DOUBLE_EQ(*log.idle_ns, (170 + 780 + 29 * 60 + 10) * 1e9);
+}
+
+TEST(ServingLines, AServerThatStandsStillHasRequests) {
+  std::string text = kVllmStart;
+  for (int i = 0; i < 12; ++i) text += VllmLoad(130 + 10 * i, 3, 50);
+  for (int i = 0; i < 12; ++i)
+    text += VllmLoad(900 + 10 * i, 3, 50);  // with none that says that none is left
+  EXPECT_EQ(test::ReadLog(text).serving_log.idle_ns, 0);
+}
+
+TEST(ServingLines, OfSeveralEnginesOneWithoutRequestsIsNoPause) {
+  std::string text = kVllmStart;
+  for (int i = 0; i < 30; ++i) {
+    text += VllmLoad(130 + 10 * i, 3, 50, "000");
+    if (i < 3 || i > 20) text += VllmLoad(130 + 10 * i, 0, 0, "001");
+  }
+  EXPECT_EQ(test::ReadLog(text).serving_log.idle_ns, 0);
+}
+
+TEST(ServingLines, OfAnEngineThatAProgramCallsPausesAreNotKnown) {
+  std::string text;
+  for (int i = 0; i < 12; ++i) text += VllmLoad(10 * i, i == 11 ? 0 : 3, i == 11 ? 0 : 50);
+  for (int i = 0; i < 12; ++i) text += VllmLoad(900 + 10 * i, 3, 50);
+  EXPECT_FALSE(test::ReadLog(text).serving_log.idle_ns);
+  EXPECT_TRUE(test::ReadLog("INFO: 127.0.0.1:7 - \"POST /v1/completions HTTP/1.1\" 200 OK\n" + text)
+                  .serving_log.idle_ns);
+}
+
+TEST(ServingLines, PausesOfSglangEndWithAPromptBesideWhichNothingRuns) {
+  const auto prefill = [](int minute, int tokens, int running) {
+    return fmt::format(
+        "[2026-08-01 23:{:02}:00] Prefill batch, #new-seq: 1, #new-token: {}, #cached-token: 0, token usage: "
+        "0.00, #running-req: {}, #queue-req: 0\n",
+        minute, tokens, running);
+  };
+  const auto text = [&](int tokens, int running) {
+    std::string lines =
+        "[2026-08-01 23:00:00] server_args=ServerArgs(model_path='a', tp_size=1)\n" + prefill(1, 500, 0);
+    for (int i = 0; i < 25; ++i)
+      lines += fmt::format(
+          "[2026-08-01 23:01:{:02}] Decode batch, #running-req: 1, #token: 900, token usage: 0.00, gen "
+          "throughput (token/s): 20.0, #queue-req: 0\n",
+          2 + 2 * i);
+    return lines + prefill(2, tokens, 0) + prefill(30, 500, running);
+  };
+  EXPECT_DOUBLE_EQ(test::ReadLog(text(500, 0)).serving_log.idle_ns.value_or(0), (28 * 60 - 2) * 1e9);
+  EXPECT_EQ(test::ReadLog(text(500, 1)).serving_log.idle_ns, 0) << "it still runs";
+  EXPECT_EQ(test::ReadLog(text(8192, 0)).serving_log.idle_ns, 0) << "a prompt that is being read";
+}
+
 TEST(ServingLines, QuotedInADocumentAreRefused) {
   try {
     test::ReadLog("# How to read the log\n```\n" + std::string(kVllm) + "```\n");

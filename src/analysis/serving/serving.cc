@@ -166,6 +166,17 @@ const RelationOf<ServingRow>& ServingRelation() {
           .Column("engines", &ServingRow::engines, Unit::kCount, "Engines or ranks that print.")
           .Column("duration_ns", &ServingRow::duration_ns, Unit::kNanoseconds,
                   "From the first line to the last; unknown where they have no times.")
+          .Column(
+              "served_ns", &ServingRow::served_ns, Unit::kNanoseconds,
+              "From when it is ready, or the first line of its load, to the last line of any kind that has "
+              "a time, of all its starts; unknown where lines have none, and of engines that are no "
+              "server's.")
+          .Column(
+              "idle_ns", &ServingRow::idle_ns, Unit::kNanoseconds,
+              "Of that the time without a request, by pauses between the lines of its load and what these "
+              "say.")
+          .Column("span_ns", &ServingRow::span_ns, Unit::kNanoseconds,
+                  "From the first line with a time to the last, starts included; unknown as above.")
           .Column("mean_running", &ServingRow::mean_running, Unit::kNone,
                   "Requests that an engine decodes at once, on average; unknown for one that only reads "
                   "prompts, and where no line has a request that runs.")
@@ -253,6 +264,9 @@ const RelationOf<ServingRow>& ServingRelation() {
               "Starts of which the log has the first line and the one that says that it is ready; unknown "
               "without one.")
           .Column("start_ns", &ServingRow::start_ns, Unit::kNanoseconds, "What all of these took.")
+          .Column("engine_begins_ns", &ServingRow::engine_begins_ns, Unit::kNanoseconds,
+                  "Of that what passes before the engine begins to start: imports, and reading the "
+                  "configuration; unknown where lines do not say.")
           .Column("weights_ns", &ServingRow::weights_ns, Unit::kNanoseconds,
                   "Of that the downloading and reading of the weights; unknown where lines do not say.")
           .Column("download_ns", &ServingRow::download_ns, Unit::kNanoseconds,
@@ -302,10 +316,14 @@ std::vector<ServingRow> ComputeServing(const Context& context, const std::vector
   row.faster_quantization = TextOf(serving, "faster_quantization");
   if (!serving.last_stage.empty()) row.last_stage = serving.last_stage;
   row.weights_bytes = serving.weights_bytes;
+  row.span_ns = serving.span_ns;
+  row.served_ns = serving.served_ns;
+  row.idle_ns = serving.idle_ns;
   row.download_ns = serving.download_ns;
   if (serving.starts > 0) {
     row.starts = serving.starts;
     row.start_ns = serving.start_ns;
+    row.engine_begins_ns = serving.engine_begins_ns;
     row.weights_ns = serving.weights_ns;
     row.compile_ns = serving.compile_ns;
     row.capture_ns = serving.capture_ns;

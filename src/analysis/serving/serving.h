@@ -37,7 +37,8 @@ struct ServingRow {
   std::optional<std::string> forced_quantization, faster_quantization, last_stage, links;
   std::optional<int64_t> starts;
   std::optional<double> weights_bytes;
-  std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns;
+  std::optional<double> start_ns, weights_ns, download_ns, compile_ns, capture_ns, build_ns, engine_begins_ns,
+      span_ns, served_ns, idle_ns;
 };
 const RelationOf<ServingRow>& ServingRelation();
 

@@ -110,7 +110,7 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
   if (begins || (initializes && !began_)) {
     began_ = last_ = time();
     lines_ = 0;
-    weights_ns_ = download_ns_ = compile_ns_ = capture_ns_ = 0;
+    weights_ns_ = download_ns_ = compile_ns_ = capture_ns_ = engine_begins_ns_ = 0;
     stage_ = kBeforeWeights;
     return;
   }
@@ -120,6 +120,8 @@ void ServerStartReader::Line(std::string_view line, const std::function<std::opt
     return;
   }
   if (const auto now = time(); now && *now >= *began_) last_ = now;
+  // The engine's process imports and reads the configuration anew before that, in versions that have one.
+  if (initializes && engine_begins_ns_ == 0) engine_begins_ns_ = static_cast<double>(*last_ - *began_);
   if (const auto stage = StageOf(line)) stage_ = *stage;
   static const RE2 taken(R"(Model loading took (\d{1,6}(?:\.\d+)?) ?G(i?)B\b)");
   double gib = 0;
@@ -154,6 +156,8 @@ void ServerStartReader::End() {
     all_download_ns_ += std::min(download_ns_, static_cast<double>(took));
     all_compile_ns_ += std::min(compile_ns_, static_cast<double>(took));
     all_capture_ns_ += std::min(capture_ns_, static_cast<double>(took));
+    all_engine_begins_ns_ += std::min(engine_begins_ns_, static_cast<double>(took));
+    ready_ = last_;
     all_weights_ns_ += std::min(download_ns_ + weights_ns_, static_cast<double>(took));
   }
   began_.reset();
@@ -169,6 +173,7 @@ void ServerStartReader::Finish(ServingLog& log) const {
   log.start_ns = start_ns_;
   if (all_weights_ns_ > 0) log.weights_ns = all_weights_ns_;
   if (all_download_ns_ > 0) log.download_ns = all_download_ns_;
+  if (all_engine_begins_ns_ > 0) log.engine_begins_ns = all_engine_begins_ns_;
   if (all_compile_ns_ > 0) log.compile_ns = all_compile_ns_;
   if (all_capture_ns_ > 0) log.capture_ns = all_capture_ns_;
 }

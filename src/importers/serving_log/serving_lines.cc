@@ -92,8 +92,29 @@ bool ServingLinesReader::Line(std::string_view line) {
   double seconds = 0;
   if (Has(line, "finish build [") && RE2::PartialMatch(line, built, &module, &seconds))
     builds_[module] = std::max(builds_[module], seconds);
+  const std::optional<int64_t> began = start_.began(), ready = start_.ready();
   start_.Line(line, [line] { return TimeOf(line); });
+  if (start_.began() && start_.began() != began) idle_.Starts(*start_.began());
+  if (start_.ready() && start_.ready() != ready) idle_.Ready(*start_.ready());
+  answers_ = answers_ || serves_ || Has(line, "\"POST /");
+  Clock(line, log_.samples.size() > before);
   return answered || log_.samples.size() > before;
+}
+
+void ServingLinesReader::Clock(std::string_view line, bool loaded) {
+  if (loaded) {
+    const ServingSample& sample = log_.samples.back();
+    if (!sample.time_ns || (log_.program != "vLLM" && log_.program != "SGLang")) return;
+    const bool batch = log_.program == "SGLang";
+    const bool none = !batch && sample.running == 0 && sample.waiting.value_or(0) == 0;
+    const bool nothing = sample.generated_tokens_per_second.value_or(0) == 0 &&
+                         sample.prompt_tokens_per_second.value_or(0) == 0;
+    idle_.Add({*sample.time_ns, sample.engine, none, batch && alone_, nothing, batch && reads_long_});
+    return;
+  }
+  constexpr size_t kLongestPrefix = 96;  // before a time
+  if (server_.empty() && log_.samples.empty()) return;
+  if (const auto time = TimeOf(line.substr(0, kLongestPrefix))) idle_.Line(*time);
 }
 
 void ServingLinesReader::Statistics(std::string_view line) {
@@ -144,6 +165,10 @@ void ServingLinesReader::Batch(std::string_view line) {
     const auto fresh = NumberAfter(line, "#new-token: "), cached = NumberAfter(line, "#cached-token: ");
     if (fresh && cached && *fresh + *cached > 0) sample.prefix_hits = *cached / (*fresh + *cached);
   }
+  // What is read in a moment leaves nothing to do behind it.
+  constexpr double kShortPrompt = 2048;
+  alone_ = kind == "Prefill" && CountAfter(line, "#running-req: ") == 0;
+  reads_long_ = kind == "Prefill" && NumberAfter(line, "#new-token: ").value_or(kShortPrompt) >= kShortPrompt;
   log_.samples.push_back(std::move(sample));
 }
 
@@ -336,6 +361,7 @@ bool ServingLinesReader::Starts(std::string_view line) {
 
 ServingLog ServingLinesReader::Finish() {
   start_.Finish(log_);
+  if (answers_) idle_.Finish(log_);
   requests_.AddTo(log_);
   log_.untuned_shapes = static_cast<int64_t>(untuned_.size());
   double build_seconds = 0;

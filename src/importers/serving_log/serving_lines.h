@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "src/importers/serving_log/idle_times.h"
 #include "src/importers/serving_log/server_start.h"
 #include "src/importers/serving_log/slot_requests.h"
 #include "src/trace/serving_progress.h"
@@ -39,9 +40,14 @@ class ServingLinesReader {
   void Drafts(std::string_view line);
   bool Request(std::string_view line);  // whether it tells what one took
   void Settings(std::string_view line);
+  // What tells when it has requests and when it has none.
+  void Clock(std::string_view line, bool loaded);
 
   ServingLog log_;
   ServerStartReader start_;
+  IdleTimesReader idle_;
+  bool alone_ = false, reads_long_ = false;  // of a batch of SGLang that reads prompts
+  bool answers_ = false;                     // requests over the network
   std::string_view server_;
   bool serves_ = false, engine_failed_ = false;
   std::set<std::pair<std::string, std::string>> untuned_;  // columns and depth of weights

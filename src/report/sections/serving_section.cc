@@ -37,6 +37,13 @@ std::string CacheText(const ServingCells& cells) {
   return text;
 }
 
+// Of its time without a request that is worth naming first.
+constexpr double kLeastIdle = 0.1;
+
+std::string IdleShare(const ServingCells& cells) {
+  return FormatValue(cells.Number("idle_ns") / cells.Number("served_ns"), Unit::kRatio);
+}
+
 }  // namespace
 
 const ReportTable* ServingAlone(const ReportModel& model) {
@@ -45,17 +52,22 @@ const ReportTable* ServingAlone(const ReportModel& model) {
 }
 
 namespace {
-// Parts of which are worth naming.
-std::string StartText(const ServingCells& cells) {
+// What it took, and the parts of it that are worth naming.
+std::string StartParts(const ServingCells& cells) {
   constexpr double kLeastPart = 0.05;
-  std::string text = fmt::format("its start took {}", cells.Text("start_ns", Unit::kNanoseconds)), parts;
-  for (const auto& [column, words] : {std::pair{"weights_ns", "the weights"},
+  std::string parts;
+  for (const auto& [column, words] : {std::pair{"engine_begins_ns", "what comes before the engine"},
+                                      {"weights_ns", "the weights"},
                                       {"compile_ns", "compiling"},
                                       {"capture_ns", "the capture of CUDA graphs"}})
     if (cells.Number(column) >= kLeastPart * cells.Number("start_ns"))
       parts += fmt::format("{}{} for {}", parts.empty() ? " (" : ", ", cells.Text(column, Unit::kNanoseconds),
                            words);
-  return text + (parts.empty() ? "" : parts + ")") + ", and no line of its load follows";
+  return cells.Text("start_ns", Unit::kNanoseconds) + (parts.empty() ? "" : parts + ")");
+}
+
+std::string StartText(const ServingCells& cells) {
+  return fmt::format("its start took {}, and no line of its load follows", StartParts(cells));
 }
 
 std::string Requests(const std::string& count) { return count + (count == "1" ? " request" : " requests"); }
@@ -80,6 +92,10 @@ std::string ServingText(const ReportTable& serving) {
                                                            cells.Text("last_stage", Unit::kText))
                                              : "lines of its start, and none of its load");
   if (!HasRequests(serving)) return text + "no request in any of its lines";
+  const bool pauses = cells.Number("idle_ns") >= kLeastIdle * cells.Number("served_ns");
+  if (cells.Has("idle_ns") && pauses)
+    text += fmt::format("no request for {} of {}, else ", IdleShare(cells),
+                        cells.Text("served_ns", Unit::kNanoseconds));
   if (cells.Has("mean_running"))
     text += fmt::format("{} at once on average, {} at most", Requests(cells.Rate("mean_running")),
                         cells.Count("most_running"));
@@ -109,6 +125,13 @@ std::vector<std::pair<std::string, std::string>> ServingSummary(const ReportMode
     add("Lines",
         fmt::format("{}, {} of them with requests", cells.Count("lines"), cells.Count("loaded_lines")));
   if (cells.Has("duration_ns")) add("Time", cells.Text("duration_ns", Unit::kNanoseconds));
+  if (cells.Number("served_ns") > 0)
+    add("Without Requests",
+        cells.Number("idle_ns") > 0
+            ? fmt::format("{} of {} ({}); means are of the rest", cells.Text("idle_ns", Unit::kNanoseconds),
+                          cells.Text("served_ns", Unit::kNanoseconds), IdleShare(cells))
+            : "never");
+  if (cells.Number("start_ns") > 0) add("Start", StartParts(cells));
   if (cells.Number("engines") > 1) add("Engines", cells.Count("engines"));
   if (cells.Number("loaded_lines") > 0 && cells.Has("most_running") && cells.Number("most_running") == 0)
     add("Requests at Once", "not known: in no line one runs");
