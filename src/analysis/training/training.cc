@@ -9,6 +9,7 @@
 #include "src/analysis/hardware/gpu_peak.h"
 #include "src/analysis/training/training_gaps.h"
 #include "src/analysis/training/training_pace.h"
+#include "src/analysis/training/training_repeats.h"
 #include "src/analysis/training/training_setting.h"
 #include "src/analysis/training/training_work.h"
 #include "src/statistics/distribution.h"
@@ -215,6 +216,11 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("first_steps", &TrainingRow::first_steps, Unit::kCount,
                   "Steps of a log that ends with these, which start the training; unknown of others.")
           .Column("attempts", &TrainingRow::attempts, Unit::kCount, "Starts of the training.")
+          .Column("repeated_iterations", &TrainingRow::repeated_iterations, Unit::kCount,
+                  "Iterations that a later start did again, as it went on from before them; unknown where "
+                  "none did, and of starts from the beginning.")
+          .Column("repeated_ns", &TrainingRow::repeated_ns, Unit::kNanoseconds,
+                  "Their time, of mean iterations.")
           .Column("iterations", &TrainingRow::iterations, Unit::kCount,
                   "Iterations that the lines cover; unknown where a line does not report it.")
           .Column("steady_iterations", &TrainingRow::steady_iterations, Unit::kCount, "Without warm-up.")
@@ -344,6 +350,10 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
   for (const TrainingIteration& line : source.iterations)
     if (line.planned) row.planned = line.planned;
   row.runtime_ns = source.runtime_ns;
+  if (const int64_t repeated = RepeatedIterations(log); repeated > 0 && row.mean_ns) {
+    row.repeated_iterations = repeated;
+    row.repeated_ns = static_cast<double>(repeated) * *row.mean_ns;
+  }
   if (source.evaluations > 0) {
     row.evaluations = source.evaluations;
     row.evaluation_ns = source.evaluation_ns;

@@ -24,7 +24,9 @@ struct TrainingRow {
       tokens_per_second, tflops_per_gpu, model_tflops_per_gpu, mfu, printed_mfu;
   std::optional<std::string> unknown_reason, error, remedy, accelerator;
   std::optional<int64_t> evaluations;
-  std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns, gaps_ns, longest_gap_ns;
+  std::optional<double> evaluation_ns, between_epochs_ns, since_checkpoint_ns, gaps_ns, longest_gap_ns,
+      repeated_ns;
+  std::optional<int64_t> repeated_iterations;
   std::optional<double> gpu_memory_bytes, others_memory_bytes;
   std::optional<int64_t> gaps, longest_gap_after;
   std::optional<int64_t> epoch_ends, flushed_iterations, other_lines;

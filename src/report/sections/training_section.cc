@@ -72,6 +72,8 @@ std::string Iterations(const Row& row) {
     text += " of " + row.Text("planned");
   text += ")";
   if (row.Number("attempts") > 1) text += fmt::format(" in {} attempts", row.Count("attempts"));
+  if (row.Has("repeated_iterations"))
+    text += fmt::format(", {} done twice", row.Count("repeated_iterations"));
   return text;
 }
 
