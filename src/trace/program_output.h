@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,7 +27,7 @@ struct ProgramPart {
   // The bar's title, "" without one; or the line, of several with # for their numbers; or the function.
   std::string name;
   int64_t count = 0;               // bars, lines or calls
-  std::optional<int64_t> batches;  // of lines, where several have one time: such times
+  std::optional<int64_t> batches;  // of lines that have one time; of a bar what takes all its time, see each_ns
   int64_t done = 0;                // what they count, of `total` where they say so
   int64_t total = 0;
   double ns = 0, longest_ns = 0;  // the longest of a function is not known: 0
@@ -48,6 +49,12 @@ struct ProgramRequests {
   double ns = 0;                 // that all of them took
   std::optional<int64_t> slots;  // that the server works on at once
   std::optional<int64_t> gpus;   // that it lists
+  // From the first of them to the last answer, and of that while one at the least is worked on.
+  std::optional<double> span_ns, busy_ns;
+  // Of a model that did not fit the layers that were on the GPU, and the requests that came then.
+  std::optional<int64_t> layers, gpu_layers;
+  int64_t partial_requests = 0;
+  double partial_ns = 0;
 };
 
 // A time in ns, or a rate, that lines name.
@@ -66,7 +73,8 @@ struct ProgramScaling {
 
 struct ProgramOutput {
   std::string program;                // where it is known, "" else
-  std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors
+  std::optional<double> duration_ns;  // that passes between lines with dates, but behind errors and pauses
+  double pause_ns = 0;                // between two of these, in which the machine or the process slept
   std::vector<ProgramPart> parts;     // the longest first
   ProgramWait data, communication;
   ProgramWait queue;              // of requests before a server works on them, in ns
@@ -83,10 +91,11 @@ struct ProgramOutput {
   std::vector<LoadTest> loads;  // of fewer requests at once first
   std::optional<SimulationRun> simulation;
   std::optional<ResultTable> results;
-  bool on_host = false;         // that it says that it computes on the CPU, beside these
-  int64_t skipped_batches = 0;  // for want of memory
-  int64_t full_memories = 0;    // lines that tell of a GPU without room
-  std::string error;            // that ended it, "" for none
+  std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
+  bool on_host = false;                         // that it says that it computes on the CPU, beside these
+  int64_t skipped_batches = 0;                  // for want of memory
+  int64_t full_memories = 0;                    // lines that tell of a GPU without room
+  std::string error;                            // that ended it, "" for none
   std::optional<MemoryTaken> memory_taken;
 
   // Whether it tells where time goes.

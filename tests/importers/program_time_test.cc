@@ -507,5 +507,58 @@ TEST(ProgramTime, RequestsForEmbeddingsAreNoneOfThoseThatGenerate) {
   EXPECT_DOUBLE_EQ(alone.requests.ns, 0.5e9);
 }
 
+TEST(ProgramTime, AFewThatTakeNearlyAllOfABarsTime) {
+  // Those that are done already pass by the hundred in a second.
+  const auto bar = [](int hundreds_every) {
+    std::string text;
+    int done = 0;
+    for (int second = 1; second <= 1000; ++second) {
+      const bool passes = second % hundreds_every == 0;
+      if (passes) done += 400;
+      if (!passes && second % 5 == 0) ++done;
+      text += fmt::format("{}it [{:02}:{:02}, 5.00s/it]\r", done, second / 60, second % 60);
+    }
+    return OutputOf(text + "\n");
+  };
+  const ProgramPart part = bar(97).parts.at(0);
+  EXPECT_EQ(part.batches, 198);
+  EXPECT_NEAR(*part.each_ns, 5e9, 0.2e9);
+  EXPECT_EQ(part.since, 0);
+  const ProgramPart even = bar(2000).parts.at(0);
+  EXPECT_FALSE(even.batches);
+  EXPECT_NEAR(*even.each_ns, 5e9, 0.1e9);
+}
+
+TEST(ProgramTime, RequestsTellOfPausesAndOfLayersOnTheHost) {
+  const auto answer = [](const char* clock, const char* took) {
+    return fmt::format("[GIN] 2025/02/25 - {} | 200 | {:>12} | 127.0.0.1 | POST     \"/api/chat\"\n", clock,
+                       took);
+  };
+  const std::string text = "load_tensors: offloaded 65/65 layers to GPU\n" + answer("02:00:20", "20s") +
+                           "load_tensors: offloaded 13/13 layers to GPU\n" + answer("02:00:30", "20s") +
+                           "time=x level=INFO source=ggml.go:494 msg=\"offloaded 43/65 layers to GPU\"\n" +
+                           "load_tensors: offloaded 13/13 layers to GPU\n" + answer("03:00:00", "10m0s") +
+                           "load_tensors: offloaded 65/65 layers to GPU\n" + answer("03:20:00", "20s");
+  const ProgramRequests requests = OutputOf(text).requests;
+  EXPECT_DOUBLE_EQ(requests.span_ns.value_or(0), 80 * 60e9);
+  EXPECT_DOUBLE_EQ(requests.busy_ns.value_or(0), (30 + 600 + 20) * 1e9) << "two at once";
+  EXPECT_EQ(requests.partial_requests, 1);
+  EXPECT_DOUBLE_EQ(requests.partial_ns, 600e9);
+  EXPECT_EQ(requests.layers, 65);
+  EXPECT_EQ(requests.gpu_layers, 43);
+}
+
+TEST(ProgramTime, WhatDeepSpeedGeneratesIsNoTraining) {
+  std::string text;
+  for (int i = 0; i < 8; ++i)
+    text += fmt::format(
+        "[2024-03-01 10:{:02}:00,123] [INFO] [logging.py:96:log_dist] [Rank -1] DeepSpeed info: "
+        "version=0.12.6\n",
+        2 * i);
+  EXPECT_EQ(OutputOf(text).program, "DeepSpeed");
+  EXPECT_EQ(OutputOf(text + "Time to load transformer_inference op: 0.2 seconds\n").program,
+            "DeepSpeed-Inference");
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -204,6 +204,10 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
                   "back, or takes "
                   "more than three days; unknown where lines have none.")
           .Column(
+              "pause_ns", &ProgramLogRow::pause_ns, Unit::kNanoseconds,
+              "Between two of these lines, in which the machine or the process slept, or nothing was to do: "
+              "not in duration_ns; unknown without one.")
+          .Column(
               "kind", &ProgramLogRow::kind, Unit::kText,
               "What takes most of the time: bars (progress bars of one title), lines (what passes after "
               "lines that are alike), section (the same, until a line announces the next), function (by a "
@@ -213,9 +217,11 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
               "The bars' title, the line with # for its numbers, or the function; unknown of bars without "
               "a title.")
           .Column("count", &ProgramLogRow::count, Unit::kCount, "Bars, lines or calls.")
-          .Column("batches", &ProgramLogRow::batches, Unit::kCount,
-                  "Of lines several of which have one time, as they are of what is done at once: such times; "
-                  "unknown of others.")
+          .Column(
+              "batches", &ProgramLogRow::batches, Unit::kCount,
+              "Of lines several of which have one time, as they are of what is done at once: such times. Of "
+              "a bar the few things that take nearly all of its time, which each_ns is of. Unknown of "
+              "others.")
           .Column("done", &ProgramLogRow::done, Unit::kCount,
                   "What they count; unknown of lines that count nothing.")
           .Column("total", &ProgramLogRow::total, Unit::kCount,
@@ -250,8 +256,25 @@ const RelationOf<ProgramLogRow>& ProgramLogRelation() {
           .Column("requests", &ProgramLogRow::requests, Unit::kCount,
                   "Requests that a server answered, as its log lists them; unknown of others.")
           .Column("request_ns", &ProgramLogRow::request_ns, Unit::kNanoseconds, "Mean time of one.")
-          .Column("in_flight", &ProgramLogRow::in_flight, Unit::kNone,
-                  "Requests that it had at once, on average over duration_ns: those that wait, too.")
+          .Column(
+              "in_flight", &ProgramLogRow::in_flight, Unit::kNone,
+              "Requests that it had at once, on average from the first to the last: those that wait, too.")
+          .Column("requests_span_ns", &ProgramLogRow::requests_span_ns, Unit::kNanoseconds,
+                  "From when the first of them comes to the last answer.")
+          .Column("idle_share", &ProgramLogRow::idle_share, Unit::kRatio,
+                  "Part of that in which none is worked on or waits.")
+          .Column("model_layers", &ProgramLogRow::model_layers, Unit::kCount,
+                  "Layers of a model of which some were computed by the CPU while it answered; unknown where "
+                  "none were.")
+          .Column("gpu_layers", &ProgramLogRow::gpu_layers, Unit::kCount, "Of these the ones on the GPU.")
+          .Column("partial_requests", &ProgramLogRow::partial_requests, Unit::kCount,
+                  "Requests that it answered so.")
+          .Column("partial_request_ns", &ProgramLogRow::partial_request_ns, Unit::kNanoseconds,
+                  "Mean time of one of these.")
+          .Column("whole_request_ns", &ProgramLogRow::whole_request_ns, Unit::kNanoseconds,
+                  "Mean time of one of the others; unknown without others.")
+          .Column("partial_share", &ProgramLogRow::partial_share, Unit::kRatio,
+                  "Part that they have of the time of all requests.")
           .Column("slots", &ProgramLogRow::slots, Unit::kCount,
                   "Requests that it works on at once; unknown where the log does not say.")
           .Column("gpus", &ProgramLogRow::gpus, Unit::kCount, "GPUs that it lists; unknown where none.")
@@ -352,6 +375,7 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
     row.tokens_per_second = main->tokens_per_second;
   }
   row.data_share = ShareOf(output.data);
+  if (output.pause_ns > 0) row.pause_ns = output.pause_ns;
   row.data_lines = IfAny(output.data.lines);
   row.communication_share = ShareOf(output.communication);
   row.communication_lines = IfAny(output.communication.lines);
@@ -370,7 +394,18 @@ std::vector<ProgramLogRow> ComputeProgramLog(const Context& context) {
   if (const ProgramRequests& asked = output.requests; asked.requests > 0 && output.duration_ns) {
     row.requests = asked.requests;
     row.request_ns = asked.ns / static_cast<double>(asked.requests);
-    row.in_flight = asked.ns / *output.duration_ns;
+    row.in_flight = asked.ns / asked.span_ns.value_or(*output.duration_ns);
+    row.requests_span_ns = asked.span_ns;
+    if (asked.span_ns && asked.busy_ns) row.idle_share = 1 - *asked.busy_ns / *asked.span_ns;
+    if (asked.partial_requests > 0) {
+      row.model_layers = asked.layers;
+      row.gpu_layers = asked.gpu_layers;
+      row.partial_requests = asked.partial_requests;
+      row.partial_request_ns = asked.partial_ns / static_cast<double>(asked.partial_requests);
+      row.partial_share = asked.partial_ns / asked.ns;
+      if (const int64_t others = asked.requests - asked.partial_requests; others > 0)
+        row.whole_request_ns = (asked.ns - asked.partial_ns) / static_cast<double>(others);
+    }
     row.slots = asked.slots;
     row.gpus = asked.gpus;
   }

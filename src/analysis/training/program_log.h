@@ -25,7 +25,9 @@ struct ProgramLogRow {
   std::optional<int64_t> data_lines, communication_lines, queue_lines, collection_lines, requests, slots,
       gpus;
   std::optional<bool> collects_for_gpu;
-  std::optional<double> request_ns, in_flight, slowest_share;
+  std::optional<double> request_ns, in_flight, slowest_share, pause_ns, requests_span_ns, idle_share,
+      partial_request_ns, whole_request_ns, partial_share;
+  std::optional<int64_t> model_layers, gpu_layers, partial_requests;
   std::optional<int64_t> slowest_of_run;
   std::optional<std::string> figures, measured, slowest_time, slowest_purpose;
   std::optional<int64_t> scaling_few, scaling_many, skipped_batches, on_host;

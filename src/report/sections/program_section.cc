@@ -38,6 +38,9 @@ std::string BarsText(const ProgramCells& cells) {
                         cells.Has("total") ? " of " + cells.Count("total") : "", cells.Time("ns"));
   else
     text += fmt::format(" take {} for {}", cells.Time("ns"), cells.Count("done"));
+  if (cells.Has("batches"))
+    return text + fmt::format(", {} for each of {}, the others in next to no time", cells.Time("each_ns"),
+                              cells.Count("batches"));
   if (cells.Has("each_ns")) text += fmt::format(", {} each", cells.Time("each_ns"));
   if (cells.Has("since")) text += fmt::format(" since it stood at {}", cells.Count("since"));
   return text;
@@ -79,6 +82,15 @@ std::string PartText(const ProgramCells& cells) {
   return kind == "bars" ? BarsText(cells) : kind == "function" ? FunctionText(cells) : LinesText(cells);
 }
 
+// Between requests, where they are much of the time.
+std::string PausesText(const ProgramCells& cells) {
+  constexpr double kMuch = 0.1;
+  return cells.Number("idle_share") < kMuch
+             ? std::string()
+             : fmt::format(", none for {} of {}", cells.Text("idle_share", Unit::kRatio),
+                           cells.Time("requests_span_ns"));
+}
+
 // Lines after which next to nothing passes are not where the time goes.
 bool TellsOfTime(const ProgramCells& cells) {
   constexpr double kNextToNothing = 0.01;
@@ -114,8 +126,8 @@ std::string ProgramText(const ReportTable& program) {
     text += fmt::format("{} of the time that it prints goes to collecting garbage",
                         cells.Text("collection_share", Unit::kRatio));
   else if (cells.Has("requests"))
-    text += fmt::format("{} requests of {} each, {} at once on average", cells.Count("requests"),
-                        cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")));
+    text += fmt::format("{} requests of {} each, {} at once on average{}", cells.Count("requests"),
+                        cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")), PausesText(cells));
   else if (TellsOfTime(cells))
     text += PartText(cells);
   else if (cells.Has("skipped_batches"))
@@ -143,16 +155,21 @@ std::vector<std::pair<std::string, std::string>> ProgramSummary(const ReportMode
     summary.emplace_back(label, std::move(value));
   };
   add("Program", cells.Text("program", Unit::kText));
-  if (cells.Has("duration_ns")) add("Time", cells.Time("duration_ns"));
-  if (TellsOfTime(cells)) add("Most of It", PartText(cells));
-  if (TellsOfTime(cells) && cells.Has("longest_ns") && cells.Number("count") > 1)
-    add("Longest", cells.Time("longest_ns"));
+  if (cells.Has("duration_ns"))
+    add("Time",
+        cells.Time("duration_ns") +
+            (cells.Has("pause_ns") ? fmt::format(", and a pause of {}", cells.Time("pause_ns")) : ""));
+  // What passes between lines of requests are pauses.
+  const bool parts = TellsOfTime(cells) && !cells.Has("requests");
+  if (parts) add("Most of It", PartText(cells));
+  if (parts && cells.Has("longest_ns") && cells.Number("count") > 1) add("Longest", cells.Time("longest_ns"));
   if (cells.Has("tokens_per_second"))
     add("Generated Tokens", ThreeDigits(cells.Number("tokens_per_second")) + "/s");
   if (cells.Has("requests"))
-    add("Requests", fmt::format("{}, {} each, {} at once on average{}", cells.Count("requests"),
-                                cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")),
-                                cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
+    add("Requests",
+        fmt::format("{}, {} each, {} at once on average{}{}", cells.Count("requests"),
+                    cells.Time("request_ns"), ThreeDigits(cells.Number("in_flight")), PausesText(cells),
+                    cells.Has("slots") ? ", " + cells.Count("slots") + " worked on" : ""));
   if (cells.Has("data_share")) add("Waiting for Data", cells.Text("data_share", Unit::kRatio));
   if (cells.Has("communication_share")) add("Communication", cells.Text("communication_share", Unit::kRatio));
   if (cells.Has("queue_share"))

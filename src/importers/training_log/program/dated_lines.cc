@@ -288,6 +288,7 @@ void DatedLinesReader::AddTo(ProgramOutput& output) const {
     kind.part.ns -= pause_ns;
     if (pause_ns > 0) kind.part.longest_ns = kind.second_ns;
     passed_ns -= pause_ns;
+    output.pause_ns += pause_ns;
     if (kind.part.ns > most) {
       most = kind.part.ns;
       lines = kind.part.count;

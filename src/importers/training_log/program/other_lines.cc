@@ -73,6 +73,9 @@ void OtherLinesReader::Line(std::string_view line) {
         serves_ = mark.serves;
         break;
       }
+  // The kernels that it builds or loads to generate, and no training.
+  infers_ = infers_ || (program_ == "DeepSpeed" && (line.find("transformer_inference") != line.npos ||
+                                                    line.find("DeepSpeed-Inference config") != line.npos));
   // What reports it, and no hint, policy or plan for it.
   static const RE2 full(
       R"re((?i)\b(?:error|warn(?:ing)?)\b.{0,60}\bOOM\b|\b(?:CUDA|HIP|NPU|XPU|MPS|GPU)(?: error:)? (?:backend |is |was |ran )?out of memory\b|\bOutOfMemoryError\b|\bout of memory[.:!]? (?:tried to|while trying to|when) allocat)re"),
@@ -114,7 +117,7 @@ void OtherLinesReader::Collection(std::string_view line) {
 }
 
 void OtherLinesReader::AddTo(ProgramOutput& output) const {
-  output.program = program_;
+  output.program = infers_ ? "DeepSpeed-Inference" : program_;
   output.full_memories = full_memories_;
   if (collection_.part > 0) {
     output.collection = collection_;

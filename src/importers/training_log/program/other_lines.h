@@ -31,6 +31,7 @@ class OtherLinesReader {
   OtherReportsReader reports_;
   std::string_view program_;
   bool serves_ = false;
+  bool infers_ = false;    // by DeepSpeed's kernels, which then trains nothing
   bool no_flash_ = false;  // whether a server says that it lacks its kernels of attention
   std::string stop_;
   int64_t lines_ = 0, records_ = 0, rows_ = 0;  // in JSON with a loss; numbers behind a date

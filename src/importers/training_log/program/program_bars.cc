@@ -23,6 +23,8 @@ constexpr int64_t kLeastSkipped = 20;
 // By how much what a bar counts takes longer in the last half of its time, from which on the mean is
 // nobody's.
 constexpr double kSlower = 2;
+// Of a bar the few that take nearly all of its time, each so many times the mean.
+constexpr double kOfMean = 4, kFewSlow = 0.2, kNearlyAllTime = 0.8;
 // What is done and passed by which copies of one bar may lie apart.
 constexpr int64_t kApart = 2, kPartApart = 20;
 // A bar's last line is drawn once more as it is closed; of how many bars more of them are, only a start
@@ -149,6 +151,32 @@ void ProgramBarsReader::TakePoint(Bars& bars, const std::string& title, Point po
   }
 }
 
+// Where it goes fast again and again between: the few that take nearly all of its time, where each takes far
+// more than what is known of it.
+void ProgramBarsReader::TakeSlowOnes(const Bar& bar, ProgramPart& all) {
+  const Point end = bar.points.back();
+  const double mean = static_cast<double>(end.seconds) / static_cast<double>(end.done);
+  int64_t slow = 0, slow_seconds = 0;
+  Point before{};
+  for (const Point& point : bar.points) {
+    const int64_t done = point.done - before.done, seconds = point.seconds - before.seconds;
+    if (done <= 0) continue;  // drawn once more
+    if (static_cast<double>(seconds) > kOfMean * mean * static_cast<double>(done)) {
+      slow += done;
+      slow_seconds += seconds;
+    }
+    before = point;
+  }
+  if (slow == 0 || static_cast<double>(slow) > kFewSlow * static_cast<double>(end.done) ||
+      static_cast<double>(slow_seconds) < kNearlyAllTime * static_cast<double>(end.seconds))
+    return;
+  const double each_ns = static_cast<double>(slow_seconds) * kNsPerSecond / static_cast<double>(slow);
+  if (!(each_ns > kOfMean * all.each_ns.value_or(0))) return;
+  all.batches = slow;
+  all.each_ns = each_ns;
+  all.since = 0;
+}
+
 void ProgramBarsReader::EndBar(Bars& bars) {
   Bar bar = std::exchange(bars.last, {});
   if (bar.points.empty() || bar.points.back().done <= 0) return;
@@ -167,6 +195,7 @@ void ProgramBarsReader::EndBar(Bars& bars) {
   const Point first{bar.first, bar.first_seconds};
   all.since = 0;
   all.each_ns = each({});
+  all.batches.reset();
   if (bar.first > 0 && end.done > bar.first) {
     all.since = bar.first;
     all.each_ns = each(first);
@@ -176,11 +205,14 @@ void ProgramBarsReader::EndBar(Bars& bars) {
   // fast.
   const auto behind = std::ranges::upper_bound(bar.points, end.seconds / 2, {}, &Point::seconds);
   if (behind == bar.points.begin()) return;
-  const Point late = *std::prev(behind);
+  // Where it slows down: the most is done before it for the time that it took.
+  const auto ahead = [&](const Point& at) { return at.done * end.seconds - at.seconds * end.done; };
+  const Point late = *std::ranges::max_element(bar.points.begin(), behind, {}, ahead);
   if (late.done > 0 && end.done > late.done && each(late) > kSlower * *all.each_ns) {
     all.since = late.done;
     all.each_ns = each(late);
   }
+  TakeSlowOnes(bar, all);
 }
 
 ProgramPart ProgramBarsReader::PartOf(Bars bars) {
@@ -190,6 +222,7 @@ ProgramPart ProgramBarsReader::PartOf(Bars bars) {
   if (part.count > 1 && part.done > 0) {
     part.each_ns = part.ns / static_cast<double>(part.done);
     part.since = 0;
+    part.batches.reset();
   }
   if (bars.rated_ns > 0) part.tokens_per_second = bars.tokens * kNsPerSecond / bars.rated_ns;
   return part;

@@ -45,6 +45,7 @@ class ProgramBarsReader {
   static void TakePoint(Bars& bars, const std::string& title, Point point, int64_t total);
   static bool DrawnByTurns(Bars& bars, const std::string& title, Point point, int64_t total);
   static void EndBar(Bars& bars);
+  static void TakeSlowOnes(const Bar& bar, ProgramPart& all);
   static ProgramPart PartOf(Bars bars);
 
   std::map<std::string, Bars, std::less<>> bars_;
