@@ -155,5 +155,18 @@ TEST(ResultEffect, OfColumnsThoseAtTheGreatestSize) {
   EXPECT_EQ(ResultsText(table), "4 results, times 2 to 4") << "the last is not the greatest";
 }
 
+TEST(ResultEffect, ARowWithoutSettingsChangesNone) {
+  ResultTable table{
+      "s",    false, {"batch", "tokens"}, {{{"", ""}, 0}}, 0, {SettingKind::kLoad, SettingKind::kGiven},
+      "tok/s"};
+  for (const auto& [batch, tokens, pace] :
+       {std::tuple{"1", "128", 24.0}, std::tuple{"8", "1024", 273.0}, std::tuple{"32", "4096", 1251.0}})
+    table.rows.push_back({{batch, tokens}, 3, pace});
+  const auto rows = EffectsOf(table);
+  ASSERT_EQ(rows.size(), 1u) << "tokens follow from the batch";
+  EXPECT_EQ(rows[0].setting, "batch");
+  EXPECT_EQ(rows[0].best, "32");
+}
+
 }  // namespace
 }  // namespace dladvisor

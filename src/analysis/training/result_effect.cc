@@ -46,6 +46,13 @@ std::string KindName(SettingKind kind) {
   return "given";
 }
 
+// Rows may lack a setting.
+bool HoldsNumbers(const ResultTable& table, size_t setting) {
+  const auto known =
+      std::ranges::find_if(table.rows, [&](const ResultRow& row) { return !row.values[setting].empty(); });
+  return known != table.rows.end() && IsNumber(known->values[setting]);
+}
+
 size_t DifferentRows(const ResultTable& table, const std::vector<size_t>& by) {
   std::set<std::vector<std::string>> seen;
   for (const ResultRow& row : table.rows) {
@@ -63,7 +70,7 @@ std::vector<size_t> Keys(const ResultTable& table) {
   for (size_t i = 0; i < table.settings.size(); ++i) keys.push_back(i);
   const auto values = [&](size_t i) { return DifferentRows(table, {i}); };
   const auto rank = [&](size_t i) {
-    const bool number = !table.rows.empty() && IsNumber(table.rows[0].values[i]);
+    const bool number = HoldsNumbers(table, i);
     const bool label = !number && values(i) == table.rows.size();
     switch (table.kinds[i]) {
       case SettingKind::kGiven:
@@ -406,7 +413,7 @@ std::string MeansText(const ResultTable& table) {
   const std::vector<size_t> keys = Keys(table);
   for (const size_t setting : keys) {
     static const RE2 compared("(?i)model|variant|device|gpu|machine|hardware|host|platform");
-    if (table.kinds[setting] != SettingKind::kGiven || IsNumber(table.rows[0].values[setting]) ||
+    if (table.kinds[setting] != SettingKind::kGiven || HoldsNumbers(table, setting) ||
         !RE2::PartialMatch(table.settings[setting], compared))
       continue;
     std::set<std::string> values;
