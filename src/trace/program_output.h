@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +25,10 @@ struct ProgramPart {
   ProgramPartKind kind = ProgramPartKind::kLines;
   // The bar's title, "" without one; or the line, of several with # for their numbers; or the function.
   std::string name;
-  int64_t count = 0;               // bars, lines or calls
-  std::optional<int64_t> batches;  // of lines that have one time; of a bar what takes all its time, see each_ns
-  int64_t done = 0;                // what they count, of `total` where they say so
+  int64_t count = 0;  // bars, lines or calls
+  std::optional<int64_t>
+      batches;       // of lines that have one time; of a bar what takes all its time, see each_ns
+  int64_t done = 0;  // what they count, of `total` where they say so
   int64_t total = 0;
   double ns = 0, longest_ns = 0;  // the longest of a function is not known: 0
   int64_t longest_line = 0;       // of the log, after which that begins
@@ -91,11 +91,10 @@ struct ProgramOutput {
   std::vector<LoadTest> loads;  // of fewer requests at once first
   std::optional<SimulationRun> simulation;
   std::optional<ResultTable> results;
-  std::map<std::string, std::string> settings;  // arguments that are known to matter, as printed
-  bool on_host = false;                         // that it says that it computes on the CPU, beside these
-  int64_t skipped_batches = 0;                  // for want of memory
-  int64_t full_memories = 0;                    // lines that tell of a GPU without room
-  std::string error;                            // that ended it, "" for none
+  bool on_host = false;         // that it says that it computes on the CPU, beside these
+  int64_t skipped_batches = 0;  // for want of memory
+  int64_t full_memories = 0;    // lines that tell of a GPU without room
+  std::string error;            // that ended it, "" for none
   std::optional<MemoryTaken> memory_taken;
 
   // Whether it tells where time goes.
