@@ -157,13 +157,15 @@ TEST(OperatorSequence, KernelsOfACallAreOne) {
   EXPECT_DOUBLE_EQ(rows[0].mean_start_delay_ns, 20);
 }
 
-// Whether a kernel whose i-th execution takes `length(i)` becomes longer or shorter all the way.
-std::optional<bool> Drifts(int executions, const std::function<Ns(int)>& length) {
+// Whether a kernel whose i-th execution takes `length(i)` becomes longer or shorter (`shrinks`: shorter) all
+// the way.
+std::optional<bool> Drifts(int executions, const std::function<Ns(int)>& length,
+                           std::string_view column = "drifts") {
   TraceBuilder b;
   for (int i = 0; i < executions; ++i) b.Launch(1000 * i, 1000 * i + 10, 1000 * i + 10 + length(i), "k");
   const Context context = test::ContextOf(b.trace);
   const Table table = ComputeKernelNames(context, ComputeKernelNameOrder(context));
-  const Value value = table.ValueAt(0, table.schema().Find("drifts").value());
+  const Value value = table.ValueAt(0, table.schema().Find(column).value());
   if (IsNull(value)) return std::nullopt;
   return AsNumber(value) == 1.0;
 }
@@ -171,6 +173,12 @@ std::optional<bool> Drifts(int executions, const std::function<Ns(int)>& length)
 TEST(KernelName, DriftsWhereItsWorkGrowsOrShrinks) {
   EXPECT_EQ(Drifts(32, [](int i) { return 100 + 10 * i; }), true);
   EXPECT_EQ(Drifts(32, [](int i) { return 500 - 10 * i; }), true);
+  EXPECT_EQ(Drifts(
+                32, [](int i) { return 100 + 10 * i; }, "shrinks"),
+            false);
+  EXPECT_EQ(Drifts(
+                32, [](int i) { return 500 - 10 * i; }, "shrinks"),
+            true);
   EXPECT_EQ(Drifts(32, [](int i) { return i % 7 == 0 ? 500 : 100; }), false);
   EXPECT_EQ(Drifts(32, [](int) { return 100; }), false);
   EXPECT_EQ(Drifts(8, [](int i) { return 100 + 10 * i; }), std::nullopt) << "too few";

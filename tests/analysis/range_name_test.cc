@@ -45,6 +45,23 @@ TEST(RangeName, CountsWhatTheHostDidForTheAnalysedSteps) {
   EXPECT_EQ(UpdateOf(few)->window_ns, 90);
 }
 
+TEST(RangeName, TellsLongLaunchesApart) {
+  constexpr Ns kMs = 1'000'000;
+  TraceBuilder b;
+  b.Range(0, 50 * kMs, "Optimizer.step#SGD.step");
+  const auto launch = [&](Ns start, Ns end) {
+    b.Api(start, end, "cudaLaunchKernel", end);
+    b.Kernel(end, end + 10, "k", end);
+  };
+  launch(1 * kMs, 16 * kMs);
+  launch(20 * kMs, 20 * kMs + 5000);
+  launch(30 * kMs, 37 * kMs);
+  launch(60 * kMs, 90 * kMs);
+  const auto rows = ComputeRangeNames(test::ContextOf(b.trace));
+  ASSERT_NE(UpdateOf(rows), nullptr);
+  EXPECT_EQ(UpdateOf(rows)->cold_ns, 22 * kMs);
+}
+
 TEST(RangeName, WithoutStepsAllCount) {
   TraceBuilder b;
   b.Range(0, 10, "load");

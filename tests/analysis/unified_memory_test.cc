@@ -83,6 +83,7 @@ TEST(UnifiedMemory, TimeInWhichKernelsWaitForPages) {
   const auto rows = ComputeUnifiedMemory(test::ContextOf(b.trace));
   ASSERT_EQ(rows.size(), 1u);
   EXPECT_EQ(rows[0].kernel_wait_ns, 60 * kUs + 50 * kUs);
+  EXPECT_EQ(rows[0].arriving_ns, 10 * kUs + 10 * kUs + 50 * kUs) << "without the pauses between";
 }
 
 TEST(UnifiedMemory, WhatAKernelTakesLongerWithAPageIsAWaitForIt) {

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,19 +26,28 @@ constexpr int64_t kLargeBytes = 4 * 1024 * 1024;
 
 double Rate(int64_t bytes, Ns took) { return static_cast<double>(bytes) / static_cast<double>(took) * 1e9; }
 
+struct CopyRounds {
+  int64_t rounds = 0, most = 0;  // most copies of one
+};
+
 // How often, in the window, a copy comes first or after a kernel that came after the copy before. All in
 // order of start.
-int64_t Rounds(const std::vector<uint32_t>& members, const Copies& copies, const std::vector<Ns>& kernels,
-               Interval window) {
-  int64_t rounds = 0;
+CopyRounds RoundsOf(const std::vector<uint32_t>& members, const Copies& copies,
+                    const std::vector<Ns>& kernels, Interval window) {
+  CopyRounds result;
+  int64_t of_round = 0;
   Ns last = std::numeric_limits<Ns>::min();
   for (const uint32_t i : members) {
     if (copies.start[i] < window.start || copies.start[i] >= window.end) continue;
     const auto kernel = std::lower_bound(kernels.begin(), kernels.end(), last);
-    rounds += rounds == 0 || (kernel != kernels.end() && *kernel < copies.start[i]);
+    if (result.rounds == 0 || (kernel != kernels.end() && *kernel < copies.start[i])) {
+      ++result.rounds;
+      of_round = 0;
+    }
+    result.most = std::max(result.most, ++of_round);
     last = copies.start[i];
   }
-  return rounds;
+  return result;
 }
 
 bool IsPageable(const Copies& copies, uint32_t copy) {
@@ -104,6 +114,9 @@ const RelationOf<CopyKindRow>& CopyKindRelation() {
                   "Of that, in streams that also run kernels: in order, so that they cannot overlap them.")
           .Column("rounds", &CopyKindRow::rounds, Unit::kCount,
                   "Times in the window that such copies begin again after a kernel: 1 for an upload ahead.")
+          .Column("most_in_round", &CopyKindRow::most_in_round, Unit::kCount,
+                  "Most of these copies between two kernels.")
+          .Column("sizes", &CopyKindRow::sizes, Unit::kCount, "How many sizes the copies of the window have.")
           .Column("pageable_async", &CopyKindRow::pageable_async, Unit::kCount,
                   "Copies of pageable memory in the window that an asynchronous call asked for, which behave "
                   "synchronously.");
@@ -143,6 +156,7 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
       row.destination = MemoryKindName(std::get<2>(key));
       row.blocking = std::get<3>(key);
       std::vector<Interval> intervals, in_order;
+      std::unordered_set<int64_t> sizes;
       for (const uint32_t i : members) {
         ++row.copies;
         row.bytes += copies.bytes[i];
@@ -155,13 +169,17 @@ std::vector<CopyKindRow> ComputeCopyKinds(const Context& context, const std::vec
         if (copies.start[i] >= analysed.start && copies.start[i] < analysed.end) {
           ++row.window_copies;
           row.window_bytes += copies.bytes[i];
+          sizes.insert(copies.bytes[i]);
           row.window_small_copies += IsOfAtMost(copies.bytes[i], kAsynchronousBytes);
           row.pageable_async += IsPageable(copies, i) && IsAskedAsync(context, i);
         }
         intervals.push_back({copies.start[i], copies.end[i]});
         if (compute_streams.contains(copies.stream[i])) in_order.push_back(intervals.back());
       }
-      row.rounds = Rounds(members, copies, kernel_starts, analysed);
+      const CopyRounds rounds = RoundsOf(members, copies, kernel_starts, analysed);
+      row.rounds = rounds.rounds;
+      row.most_in_round = rounds.most;
+      row.sizes = static_cast<int64_t>(sizes.size());
       const IntervalSet inside = Clip(Union(std::move(intervals)), analysed);
       const IntervalSet exposed = Intersect(inside, timelines[gpu].exposed_copies);
       row.window_ns = Length(inside);

@@ -25,7 +25,7 @@ struct CopyKindRow {
   std::optional<double> bytes_per_s, best_bytes_per_s;
   int64_t small_copies = 0, scalar_copies = 0, window_copies = 0, exposed_ns = 0, compute_stream_ns = 0,
           rounds = 0, pageable_async = 0;
-  int64_t window_bytes = 0, window_small_copies = 0;
+  int64_t window_bytes = 0, window_small_copies = 0, most_in_round = 0, sizes = 0;
   std::optional<double> copies_per_step;
 };
 const RelationOf<CopyKindRow>& CopyKindRelation();

@@ -113,6 +113,13 @@ std::vector<Interval> LongerWithPages(const Context& context, size_t gpu, const 
   return waits;
 }
 
+IntervalSet KernelTimes(const Context& context, size_t gpu) {
+  std::vector<Interval> kernels;
+  for (const uint32_t i : context.work[gpu].kernels)
+    kernels.push_back({context.trace.kernels.start[i], context.trace.kernels.end[i]});
+  return Union(std::move(kernels));
+}
+
 // Time of kernels in which pages come to the GPU one after the other, and of those that take many times as
 // long with them: what they wait for them.
 Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving) {
@@ -124,10 +131,7 @@ Ns KernelWait(const Context& context, size_t gpu, std::vector<Interval> arriving
     Interval& before = arriving[i - 1];
     if (arriving[i].start - before.end <= kLongestFault) before.end = std::max(before.end, arriving[i].start);
   }
-  std::vector<Interval> kernels;
-  for (const uint32_t i : context.work[gpu].kernels)
-    kernels.push_back({context.trace.kernels.start[i], context.trace.kernels.end[i]});
-  const IntervalSet waiting = Intersect(Union(std::move(arriving)), Union(std::move(kernels)));
+  const IntervalSet waiting = Intersect(Union(std::move(arriving)), KernelTimes(context, gpu));
   longer.insert(longer.end(), waiting.begin(), waiting.end());
   return Length(Clip(Union(std::move(longer)), context.windows[gpu]));
 }
@@ -153,6 +157,8 @@ const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation() {
                   "Bytes that moved to the host.")
           .Column("migration_ns", &UnifiedMemoryRow::migration_ns, Unit::kNanoseconds,
                   "Time with a migration (union).")
+          .Column("arriving_ns", &UnifiedMemoryRow::arriving_ns, Unit::kNanoseconds,
+                  "Time with a migration to the GPU while a kernel runs (union).")
           .Column("turns", &UnifiedMemoryRow::turns, Unit::kCount,
                   "Times that migrations to the GPU begin again after some to the host.")
           .Column("host_access_ns", &UnifiedMemoryRow::host_access_ns, Unit::kNanoseconds,
@@ -216,6 +222,7 @@ std::vector<UnifiedMemoryRow> ComputeUnifiedMemory(const Context& context) {
       for (const Pause& pause : pauses) row.host_access_ns += static_cast<Ns>(pause.ns);
       row.host_fault_ns = TimeOfFaults(pauses);
     }
+    row.arriving_ns = Length(Clip(Intersect(Union(arriving), KernelTimes(context, gpu)), window));
     row.kernel_wait_ns = KernelWait(context, gpu, std::move(arriving));
     if (row.migrations + gpu_faults + cpu_faults > 0) rows.push_back(std::move(row));
   }

@@ -16,7 +16,7 @@ struct UnifiedMemoryRow {
   int64_t rank = 0, device = 0;
   std::optional<int64_t> gpu_faults, gpu_fault_ns, cpu_faults, host_fault_ns;
   int64_t migrations = 0, to_device_bytes = 0, to_host_bytes = 0, migration_ns = 0, turns = 0,
-          host_access_ns = 0, kernel_wait_ns = 0;
+          host_access_ns = 0, kernel_wait_ns = 0, arriving_ns = 0;
 };
 const RelationOf<UnifiedMemoryRow>& UnifiedMemoryRelation();
 

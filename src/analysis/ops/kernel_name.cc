@@ -46,8 +46,9 @@ struct Sums {
 };
 
 // In one pass over the GPU's kernels in order of start, since a pass by name would jump through every column.
-// Whether the means of eight equal parts of executions, which are in order of time, all rise or all fall.
-std::optional<bool> Drifts(std::span<const int64_t> durations) {
+// By the means of eight equal parts of executions, which are in order of time: 1 where all rise, -1 where all
+// fall, else 0.
+std::optional<int> Drift(std::span<const int64_t> durations) {
   constexpr size_t kParts = 8, kLeastOfPart = 2;
   if (durations.size() < kParts * kLeastOfPart) return std::nullopt;
   size_t rises = 0, falls = 0;
@@ -63,7 +64,7 @@ std::optional<bool> Drifts(std::span<const int64_t> durations) {
     }
     before = mean;
   }
-  return rises == kParts - 1 || falls == kParts - 1;
+  return (rises == kParts - 1) - (falls == kParts - 1);
 }
 
 class ByName {
@@ -168,7 +169,10 @@ class ByName {
     row.min_ns = *std::min_element(durations.begin(), durations.end());
     row.max_ns = *std::max_element(durations.begin(), durations.end());
     row.stddev_ns = Deviation(durations, row.avg_ns);
-    row.drifts = Drifts(durations);
+    if (const std::optional<int> drift = Drift(durations)) {
+      row.drifts = *drift != 0;
+      row.shrinks = *drift < 0;
+    }
     row.median_ns = Median(durations);
     if (sums.shape_known) {
       row.grid_avg = sums.grid / count;
@@ -224,6 +228,7 @@ const RelationOf<KernelNameRow>& KernelNameRelation() {
           .Column("drifts", &KernelNameRow::drifts, Unit::kNone,
                   "1 where executions become longer, or shorter, all the way from first to last, as where a "
                   "problem grows or shrinks: by the means of eight equal parts of them. Unknown for few.")
+          .Column("shrinks", &KernelNameRow::shrinks, Unit::kNone, "1 where they become shorter so.")
           .Column("share", &KernelNameRow::share, Unit::kRatio, "Share of the device's summed kernel time.")
           .Column("grid_avg", &KernelNameRow::grid_avg, Unit::kCount,
                   "Mean number of thread blocks; unknown where the profile lacks it for some execution.")

@@ -20,7 +20,7 @@ struct KernelNameRow {
   double avg_ns = 0, median_ns = 0;
   int64_t min_ns = 0, max_ns = 0;
   std::optional<double> stddev_ns, share;
-  std::optional<bool> drifts;
+  std::optional<bool> drifts, shrinks;
   std::optional<double> grid_avg, block_avg;
   std::optional<int64_t> grid_min, grid_max;
   std::optional<bool> uses_tensor_cores;

@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "src/analysis/context/range_text.h"
@@ -30,7 +31,9 @@ const RelationOf<RangeNameRow>& RangeNameRelation() {
           .Column("window_instances", &RangeNameRow::window_instances, Unit::kCount,
                   "Of the instances those that begin while the host works on the analysed steps; all without "
                   "steps.")
-          .Column("window_ns", &RangeNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.");
+          .Column("window_ns", &RangeNameRow::window_ns, Unit::kNanoseconds, "Sum of their durations.")
+          .Column("cold_ns", &RangeNameRow::cold_ns, Unit::kNanoseconds,
+                  "Part of that in launches of 1 ms and more, as of kernels that are loaded at first use.");
   return relation;
 }
 
@@ -97,6 +100,33 @@ class StepWindows {
   Interval window_{};
 };
 
+// Launches so long that they loaded code, or found the queue full.
+class ColdLaunches {
+ public:
+  explicit ColdLaunches(const Context& context) {
+    const ApiCalls& calls = context.trace.api_calls;
+    for (const uint32_t call : context.launches.kernel)
+      if (call != kNoIndex && calls.end[call] - calls.start[call] >= kCold)
+        by_thread_[calls.thread[call]].push_back({calls.start[call], calls.end[call]});
+    for (auto& [thread, launches] : by_thread_) launches = Union(std::move(launches));
+  }
+
+  // Their time in a range of the thread.
+  Ns Within(uint32_t thread, Interval range) const {
+    const auto found = by_thread_.find(thread);
+    if (found == by_thread_.end()) return 0;
+    Ns ns = 0;
+    for (auto launch = std::ranges::upper_bound(found->second, range.start, {}, &Interval::end);
+         launch != found->second.end() && launch->start < range.end; ++launch)
+      ns += std::min(launch->end, range.end) - std::max(launch->start, range.start);
+    return ns;
+  }
+
+ private:
+  static constexpr Ns kCold = 1'000'000;
+  std::unordered_map<uint32_t, std::vector<Interval>> by_thread_;
+};
+
 }  // namespace
 
 std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
@@ -105,6 +135,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
   NamedRanges named(context);
   std::vector<RangeNameRow>& rows = named.rows();
   StepWindows windows(context);
+  const ColdLaunches cold(context);
   std::vector<double> squares;  // sum of squared durations, of each row
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     const uint32_t row = named.RowOf(i);
@@ -117,6 +148,7 @@ std::vector<RangeNameRow> ComputeRangeNames(const Context& context) {
         ranges.start[i] >= window.start && ranges.start[i] < window.end) {
       ++rows[row].window_instances;
       rows[row].window_ns += duration;
+      rows[row].cold_ns += cold.Within(ranges.thread[i], {ranges.start[i], ranges.end[i]});
     }
     squares[row] += static_cast<double>(duration) * static_cast<double>(duration);
   }

@@ -18,7 +18,7 @@ struct RangeNameRow {
   int64_t instances = 0, total_ns = 0;
   double avg_ns = 0;
   std::optional<double> stddev_ns;
-  int64_t gpu_ns = 0, window_instances = 0, window_ns = 0;
+  int64_t gpu_ns = 0, window_instances = 0, window_ns = 0, cold_ns = 0;
 };
 const RelationOf<RangeNameRow>& RangeNameRelation();
 
