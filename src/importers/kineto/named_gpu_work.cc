@@ -17,7 +17,7 @@ namespace {
 
 re2::StringPiece PieceOf(std::string_view text) { return {text.data(), text.size()}; }
 
-enum class Named { kNothing, kCopy, kSet, kKernel, kLibraryKernel, kCall };
+enum class Named { kNothing, kTransfer, kSet, kKernel, kLibraryKernel, kCall };
 
 char SideOf(const std::string& word) {
   return word[0] == 'H' || word[0] == 'h' ? 'H' : word[0] == 'P' || word[0] == 'p' ? 'P' : 'D';
@@ -39,7 +39,7 @@ Named WhatIsNamed(std::string_view name) {
       R"(\bat::native::|\bat_cuda_detail::|\bcutlass(::|_)|\bcub::|\bthrust::cuda|\bcudnn::|^(void )?(volta|turing|ampere|maxwell|pascal|hopper|sm\d\d)_\w+_|^nccl(Dev)?Kernel|^triton_|^nvjet_|^Cijk_)");
   static const RE2 kernel(
       R"(^(void|__global__) .*\)( \[clone .*\])?$|^\w*[kK]ernel\w*(<.*>)?\(.*\)$|^_Z\w+$)");
-  if (CopyOf(name)) return Named::kCopy;
+  if (CopyOf(name)) return Named::kTransfer;
   if (RE2::PartialMatch(PieceOf(name), set)) return Named::kSet;
   if (RE2::PartialMatch(PieceOf(name), call)) return Named::kCall;
   if (RE2::PartialMatch(PieceOf(name), library)) return Named::kLibraryKernel;
@@ -89,7 +89,7 @@ class NamedGpuWork {
       Track& track = TrackOf(span);
       const Named named = NamedBy(span.name);
       ++track.spans;
-      track.copies += named == Named::kCopy || named == Named::kSet;
+      track.copies += named == Named::kTransfer || named == Named::kSet;
       track.kernels += named == Named::kKernel || named == Named::kLibraryKernel;
       track.of_libraries += named == Named::kLibraryKernel;
       track.calls += named == Named::kCall;
@@ -159,11 +159,11 @@ class NamedGpuWork {
     e.start = span.start;
     e.duration = span.duration;
     const Named named = NamedBy(span.name);
-    e.category = !track.is_gpu           ? track.calls == track.spans ? "cuda_runtime" : "user_annotation"
-                 : named == Named::kCopy ? "gpu_memcpy"
-                 : named == Named::kSet  ? "gpu_memset"
-                                         : "kernel";
-    if (track.is_gpu && named == Named::kCopy) e.name = copy = *CopyOf(e.name);
+    e.category = !track.is_gpu               ? track.calls == track.spans ? "cuda_runtime" : "user_annotation"
+                 : named == Named::kTransfer ? "gpu_memcpy"
+                 : named == Named::kSet      ? "gpu_memset"
+                                             : "kernel";
+    if (track.is_gpu && named == Named::kTransfer) e.name = copy = *CopyOf(e.name);
     return e;
   }
 
