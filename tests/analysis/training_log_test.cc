@@ -8,6 +8,7 @@
 #include "src/analysis/training/generation_test.h"
 #include "src/analysis/training/training.h"
 #include "src/analysis/training/training_memory.h"
+#include "src/analysis/training/training_repeats.h"
 #include "src/analysis/training/training_setting.h"
 #include "src/analysis/training/training_timer.h"
 #include "tests/analysis/trace_builder.h"
@@ -45,6 +46,23 @@ TEST(TrainingLog, TimeSinceTheLastCheckpointAndTheAccelerator) {
     b.trace.training_log.settings["device"] = device;
     EXPECT_EQ(training().accelerator.value_or(""), accelerator);
   }
+}
+
+TEST(TrainingLog, IterationsThatAreDoneTwiceAfterAStop) {
+  const auto lines = [](int64_t first, int64_t last, int64_t attempt, std::vector<TrainingLogRow> log = {}) {
+    for (int64_t iteration = first; iteration <= last; iteration += 10) {
+      TrainingLogRow& row = log.emplace_back();
+      row.attempt = attempt;
+      row.iteration = iteration;
+      row.covers = 10;
+    }
+    return log;
+  };
+  EXPECT_EQ(RepeatedIterations(lines(10, 200, 0)), 0);
+  EXPECT_EQ(RepeatedIterations(lines(160, 400, 1, lines(10, 200, 0))), 50);
+  EXPECT_EQ(RepeatedIterations(lines(210, 400, 1, lines(10, 200, 0))), 0) << "from where it had stopped";
+  EXPECT_EQ(RepeatedIterations(lines(10, 400, 1, lines(10, 200, 0))), 0) << "it began anew";
+  EXPECT_EQ(RepeatedIterations(lines(20, 200, 1, lines(10, 200, 0))), 0) << "two processes print";
 }
 
 // Whole seconds of epochs of twelve.

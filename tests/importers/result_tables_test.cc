@@ -566,7 +566,9 @@ TEST(ResultTables, StagesThatLookAlikeAreNoRows) {
         "\"std\": 1}}}}",
         i == 0 ? "" : ", ", 1 << i, i, i + 1);
   const ProgramOutput output = ReadProgram(text + "]");
-  if (output.results) EXPECT_THAT(output.results->settings, testing::Not(testing::Contains("variant")));
+  if (output.results) {
+    EXPECT_THAT(output.results->settings, testing::Not(testing::Contains("variant")));
+  }
 }
 
 std::string TableOfTriton(const char* title, const char* names, int rows = 4) {
