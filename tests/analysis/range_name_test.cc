@@ -46,20 +46,20 @@ TEST(RangeName, CountsWhatTheHostDidForTheAnalysedSteps) {
 }
 
 TEST(RangeName, TellsLongLaunchesApart) {
-  constexpr Ns kMs = 1'000'000;
+  constexpr Ns kMillisecond = 1'000'000;
   TraceBuilder b;
-  b.Range(0, 50 * kMs, "Optimizer.step#SGD.step");
+  b.Range(0, 50 * kMillisecond, "Optimizer.step#SGD.step");
   const auto launch = [&](Ns start, Ns end) {
     b.Api(start, end, "cudaLaunchKernel", end);
     b.Kernel(end, end + 10, "k", end);
   };
-  launch(1 * kMs, 16 * kMs);
-  launch(20 * kMs, 20 * kMs + 5000);
-  launch(30 * kMs, 37 * kMs);
-  launch(60 * kMs, 90 * kMs);
+  launch(1 * kMillisecond, 16 * kMillisecond);
+  launch(20 * kMillisecond, 20 * kMillisecond + 5000);
+  launch(30 * kMillisecond, 37 * kMillisecond);
+  launch(60 * kMillisecond, 90 * kMillisecond);
   const auto rows = ComputeRangeNames(test::ContextOf(b.trace));
   ASSERT_NE(UpdateOf(rows), nullptr);
-  EXPECT_EQ(UpdateOf(rows)->cold_ns, 22 * kMs);
+  EXPECT_EQ(UpdateOf(rows)->cold_ns, 22 * kMillisecond);
 }
 
 TEST(RangeName, WithoutStepsAllCount) {
