@@ -69,7 +69,7 @@ TEST_F(HostTables, SamplesCarryTheirStack) {
     }
 }
 
-TEST_F(HostTables, AddressesInTheCompilerOfTheDriverAreNamed) {
+TEST_F(HostTables, AddressesAreNamedByTheirLibrary) {
   const Trace t = Read(
       "CREATE TABLE COMPOSITE_EVENTS (id, start, cpu, threadState, globalTid, cpuCycles);"
       "CREATE TABLE SAMPLING_CALLCHAINS (id, symbol, module, stackDepth);"
@@ -80,7 +80,7 @@ TEST_F(HostTables, AddressesInTheCompilerOfTheDriverAreNamed) {
   std::vector<std::string_view> frames;
   for (const NameId frame : t.cpu_samples.chains[t.cpu_samples.chain[0]])
     frames.push_back(t.names.View(frame));
-  EXPECT_THAT(frames, ElementsAre("libnvidia-ptxjitcompiler", "0x7eff", "decode"));
+  EXPECT_THAT(frames, ElementsAre("libnvidia-ptxjitcompiler", "[libc.so.6]", "decode"));
 }
 
 TEST_F(HostTables, MpiCallsOfAllTables) {

@@ -11,7 +11,7 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/program_duration.h"
 #include "src/analysis/host/sampled_functions.h"
 #include "src/analysis/timeline/host_activity.h"
 #include "src/analysis/timeline/stack_function.h"
@@ -212,7 +212,7 @@ class Stretches {
     row.place = s.place;
     Interval span = spans_.at(s.process);
     span.start = std::min(span.start, s.time.start);
-    if (s.place == "end") span = ProgramTime(context_).value_or(Interval{span.start, s.time.end});
+    if (s.place == "end") span = ProgramDuration(context_).value_or(Interval{span.start, s.time.end});
     row.share = static_cast<double>(row.duration_ns) / static_cast<double>(std::max<Ns>(1, span.length()));
     const ApiCalls& calls = trace_.api_calls;
     if (s.before != kNoIndex) row.before = std::string(ApiBaseName(trace_.names.View(calls.name[s.before])));

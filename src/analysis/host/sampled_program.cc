@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "src/analysis/family/family.h"
-#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/program_duration.h"
 #include "src/analysis/host/sampled_functions.h"
 #include "src/capture/capability.h"
 

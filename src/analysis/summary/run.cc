@@ -14,7 +14,7 @@
 
 #include "src/analysis/context/api_kind.h"
 #include "src/analysis/family/family.h"
-#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/program_duration.h"
 #include "src/analysis/summary/program_kind.h"
 #include "src/capture/capability.h"
 #include "src/trace/intervals.h"
@@ -297,7 +297,7 @@ Ns HostTimeOf(const Trace& trace) {
 
 void AddProgramTime(const Context& context, RunRow& row) {
   if (const auto span = GpuSpan(context.trace)) row.gpu_span_ns = span->length();
-  const auto program = ProgramTime(context);
+  const auto program = ProgramDuration(context);
   if (!program) return;
   row.program_ns = program->length();
   const auto work = GpuWorkSpan(context.trace);

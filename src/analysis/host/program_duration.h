@@ -17,7 +17,7 @@ std::vector<uint8_t> ProgramProcesses(const Trace& trace);
 
 // From the first to the last that is known of these processes, calls of the operating system, samples and
 // turns on a CPU included; nullopt where the profile holds none of these three.
-std::optional<Interval> ProgramTime(const Context& context);
+std::optional<Interval> ProgramDuration(const Context& context);
 
 // From the first call of CUDA or GPU operation to the last one's end; nullopt without any.
 std::optional<Interval> GpuSpan(const Trace& trace);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How long a program ran, beside its use of the GPU, on drawn traces.
-#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/program_duration.h"
 
 #include <gtest/gtest.h>
 
@@ -28,9 +28,9 @@ RunRow RunRowOf(const TraceBuilder& b) {
   return ComputeRun(test::ContextOf(b.trace), {GpuRow{}}, {}, ops, {}, {}, {}, {});
 }
 
-TEST(ProgramTime, UnknownWhereOnlyItsUseOfTheGpuWasRecorded) {
+TEST(ProgramDuration, UnknownWhereOnlyItsUseOfTheGpuWasRecorded) {
   const TraceBuilder b = GpuProgram();
-  EXPECT_FALSE(ProgramTime(test::ContextOf(b.trace)).has_value());
+  EXPECT_FALSE(ProgramDuration(test::ContextOf(b.trace)).has_value());
   EXPECT_EQ(GpuSpan(b.trace)->length(), 110);
   EXPECT_EQ(GpuWorkSpan(b.trace)->length(), 90);
   const RunRow run = RunRowOf(b);
@@ -39,7 +39,7 @@ TEST(ProgramTime, UnknownWhereOnlyItsUseOfTheGpuWasRecorded) {
   EXPECT_EQ(run.gpu_span_ns, 110);
 }
 
-TEST(ProgramTime, CoversCallsOfTheSystemSamplesAndTurnsOnCpus) {
+TEST(ProgramDuration, CoversCallsOfTheSystemSamplesAndTurnsOnCpus) {
   TraceBuilder b = GpuProgram();
   b.Os(40, 45, "fopen");
   b.Sample(500, "write_image", "main");
@@ -54,36 +54,36 @@ TEST(ProgramTime, CoversCallsOfTheSystemSamplesAndTurnsOnCpus) {
   EXPECT_EQ(run.after_work_ns, 500);
 }
 
-TEST(ProgramTime, IsNeverShorterThanItsUseOfTheGpu) {
+TEST(ProgramDuration, IsNeverShorterThanItsUseOfTheGpu) {
   TraceBuilder b = GpuProgram();
   b.Os(120, 125, "ioctl");
-  const auto time = ProgramTime(test::ContextOf(b.trace));
+  const auto time = ProgramDuration(test::ContextOf(b.trace));
   ASSERT_TRUE(time.has_value());
   EXPECT_EQ(time->start, 100);
   EXPECT_EQ(time->end, 210);
 }
 
-TEST(ProgramTime, LeavesOutProcessesThatDoNotUseTheGpu) {
+TEST(ProgramDuration, LeavesOutProcessesThatDoNotUseTheGpu) {
   TraceBuilder b = GpuProgram();
   b.Os(0, 900, "waitpid", b.AddThread(b.AddProcess(7), 8));
-  EXPECT_FALSE(ProgramTime(test::ContextOf(b.trace)).has_value()) << "a shell that starts the program";
+  EXPECT_FALSE(ProgramDuration(test::ContextOf(b.trace)).has_value()) << "a shell that starts the program";
   EXPECT_EQ(ProgramProcesses(b.trace), (std::vector<uint8_t>{1, 0}));
 }
 
-TEST(ProgramTime, WithoutCallsOfCudaIsOfTheProcessThatCallsTheSystemOrIsSampledMost) {
+TEST(ProgramDuration, WithoutCallsOfCudaIsOfTheProcessThatCallsTheSystemOrIsSampledMost) {
   TraceBuilder b;
   const uint32_t thread = b.AddThread(b.AddProcess(7), 8);
   for (const Ns at : {10, 20, 70}) b.Sample(at, "solve", "main", thread);
   b.Sample(90, "idle", "main");
   EXPECT_EQ(ProgramProcesses(b.trace), (std::vector<uint8_t>{0, 1}));
-  EXPECT_EQ(ProgramTime(test::ContextOf(b.trace))->length(), 60);
+  EXPECT_EQ(ProgramDuration(test::ContextOf(b.trace))->length(), 60);
   EXPECT_FALSE(GpuSpan(b.trace).has_value());
   b.Os(30, 130, "read");
   EXPECT_EQ(ProgramProcesses(b.trace), (std::vector<uint8_t>{1, 0}));
-  EXPECT_EQ(ProgramTime(test::ContextOf(b.trace))->length(), 100);
+  EXPECT_EQ(ProgramDuration(test::ContextOf(b.trace))->length(), 100);
 }
 
-TEST(ProgramTime, OfSeveralProfilesIsTheLongest) {
+TEST(ProgramDuration, OfSeveralProfilesIsTheLongest) {
   RunRow first, second, unknown;
   first.program_ns = 100, first.before_work_ns = 60, first.after_work_ns = 10, first.gpu_span_ns = 30;
   second.program_ns = 200, second.before_work_ns = 20, second.after_work_ns = 90, second.gpu_span_ns = 90;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "src/analysis/host/program_time.h"
+#include "src/analysis/host/program_duration.h"
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ std::vector<uint8_t> ProgramProcesses(const Trace& trace) {
   return marked;
 }
 
-std::optional<Interval> ProgramTime(const Context& context) {
+std::optional<Interval> ProgramDuration(const Context& context) {
   const Trace& trace = context.trace;
   const std::vector<uint8_t> processes = ProgramProcesses(trace);
   const auto is_of_program = [&](uint32_t thread) {
