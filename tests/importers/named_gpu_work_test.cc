@@ -37,10 +37,10 @@ std::string Rounds(const std::string& in, const std::string& kernel, const std::
 }
 
 TEST(NamedGpuWork, IsCopiesAndKernelsByTheirNames) {
-  for (const auto& [in, out] :
-       {std::pair("[MEMCPY] HtoD", "[MEMCPY] DtoH"),
-        std::pair("[CUDA memcpy Host-to-Device]", "[CUDA memcpy DtoH]"),
-        std::pair("MemcpyHtoD", "Memcpy DtoH (Device -> Pageable)"), std::pair("memcpy h2d", "memcpy_D2H")}) {
+  for (const auto& [in, out] : {std::pair("[MEMCPY] HtoD", "[MEMCPY] DtoH"),
+                                std::pair("[CUDA memcpy Host-to-Device]", "[CUDA memcpy DtoH]"),
+                                std::pair("MemcpyHtoD", "Memcpy DtoH (Device -> Pageable)"),
+                                std::pair("CUDA memcpy H2D", "memcpy_D2H")}) {
     const Trace t = ReadShown(Rounds(in, "void scale<float>(float*, int)", out));
     EXPECT_EQ(t.format, "gpu trace") << in;
     ASSERT_EQ(t.kernels.size(), 4u) << in;
@@ -80,6 +80,10 @@ TEST(NamedGpuWork, IsNothingThatAHostDoes) {
            Rounds("void f(int)", "void g(int)", "void h(int)"),       // functions of the host alone
            Rounds("memset", "step", "memcpyHtoDWrapper"),             // functions
            Rounds("h2d", "forward", "d2h"),                           // stages
+           Rounds("memset", "void process(Frame*)", "memset"),        // functions of the host
+           Rounds("memcpy h2d", "run_kernel(matmul)", "memcpy d2h"),  // stages
+           Shown(R"("gpu 0")", R"("stream 3")", "frame", 0, 100) +    // a camera's stream
+               Shown(R"("gpu 0")", R"("stream 3")", "decode", 10, 20),
            Rounds("Memcpy HtoD", "train(epoch)", "Memcpy DtoH"),      // stages
            Shown("1", "7", "void at::native::add(Tensor)", 0, 100) +  // that call each other
                Shown("1", "7", "void at::native::add_stub(Tensor)", 10, 80) +

@@ -4,6 +4,7 @@
 #include <re2/re2.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -33,7 +34,8 @@ std::optional<std::string> CopyOf(std::string_view name) {
 }
 
 Named WhatIsNamed(std::string_view name) {
-  static const RE2 set(R"((?i)^\[?(?:(?:CUDA|HIP|GPU) )?memset(?:\]|$| ?\())");
+  static const RE2 set(
+      R"((?i)^\[(?:(?:CUDA|HIP|GPU) )?memset\]|^(?:CUDA|HIP|GPU) memset\b|^memset \((?:device|managed|unknown)\)$)");
   static const RE2 call(R"(^(cuda|cu|hip|nccl)[A-Z]\w*$)");
   static const RE2 library(
       R"(\bat::native::|\bat_cuda_detail::|\bcutlass(::|_)|\bcub::|\bthrust::cuda|\bcudnn::|^(void )?(volta|turing|ampere|maxwell|pascal|hopper|sm\d\d)_\w+_|^nccl(Dev)?Kernel|^triton_|^nvjet_|^Cijk_)");
@@ -60,12 +62,24 @@ std::optional<int64_t> StreamOf(std::string_view text) {
   return NumberAfter(text, stream);
 }
 
+Ns EndOfSpan(const Span& span) {
+  constexpr Ns kLast = std::numeric_limits<Ns>::max();
+  return span.duration > 0 && span.start > kLast - span.duration ? kLast : span.start + span.duration;
+}
+
+// As profilers write it, and not a program of its own copies: "[MEMCPY] HtoD", "CUDA memcpy DtoH", "Memcpy
+// HtoD (Pageable -> Device)".
+bool IsOfAProfiler(std::string_view copy) {
+  return copy.starts_with('[') || copy.starts_with("CUDA ") || copy.starts_with("HIP ") ||
+         copy.find(" -> ") != std::string_view::npos;
+}
+
 // What viewers show as one track.
 struct Track {
   std::string process, thread;
-  int64_t spans = 0, copies = 0, kernels = 0, of_libraries = 0, calls = 0;
+  int64_t spans = 0, copies = 0, of_profilers = 0, kernels = 0, of_libraries = 0, calls = 0;
   std::vector<std::pair<Ns, Ns>> times;
-  bool of_stream = false, is_gpu = false;
+  bool of_stream = false, is_gpu = false, of_cuda = false;  // by the category of its spans
 
   bool OnlyGpuNames() const { return spans > 0 && copies + kernels == spans; }
 
@@ -90,13 +104,17 @@ class NamedGpuWork {
       const Named named = NamedBy(span.name);
       ++track.spans;
       track.copies += named == Named::kTransfer || named == Named::kSet;
+      track.of_profilers +=
+          named == Named::kSet || (named == Named::kTransfer && IsOfAProfiler(Text(span.name)));
       track.kernels += named == Named::kKernel || named == Named::kLibraryKernel;
       track.of_libraries += named == Named::kLibraryKernel;
       track.calls += named == Named::kCall;
-      track.times.emplace_back(span.start, span.start + span.duration);
+      track.of_cuda = track.of_cuda || Text(span.category) == "cuda" || Text(span.category) == "kernel";
+      track.times.emplace_back(span.start, EndOfSpan(span));
     }
     for (auto& [place, track] : tracks_) {
-      track.of_stream = StreamOf(track.thread) && DeviceOf(track.process);
+      track.of_stream = StreamOf(track.thread) && DeviceOf(track.process) &&
+                        (track.copies + track.kernels > 0 || track.of_cuda) && track.IsOneAfterTheOther();
       track.is_gpu = track.of_stream || IsGpuByNames(track);
       found_ = found_ || (track.is_gpu && track.kernels > 0) || track.of_stream;
     }
@@ -122,10 +140,10 @@ class NamedGpuWork {
   }
 
  private:
-  // Of its kernels some are of a known library, or copies lie between them.
+  // Programs call functions and stages of their own by names of kernels and copies, too.
   static bool IsGpuByNames(Track& track) {
     return track.kernels > 0 && track.OnlyGpuNames() &&
-           (track.copies > 0 || 2 * track.of_libraries >= track.kernels) && track.IsOneAfterTheOther();
+           (track.of_profilers > 0 || 2 * track.of_libraries >= track.kernels) && track.IsOneAfterTheOther();
   }
 
   std::string_view Text(NameId id) const { return batch_.trace.names.View(id); }
