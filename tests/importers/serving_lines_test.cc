@@ -545,6 +545,18 @@ const std::string kVllmStart =
     "INFO 06-16 14:12:00 [launcher.py:36] Route: /health, Methods: GET\n"
     "INFO:     Application startup complete.\n";
 
+// Ray prints a year, which vLLM does not.
+TEST(ServingLines, LinesOfOtherClocksAreNoTimeOfTheServer) {
+  std::string text = kVllmStart;
+  for (int i = 0; i < 12; ++i) text += VllmLoad(15 * 60 + 10 * i, 3, 50);
+  const ServingLog alone = test::ReadLog(text + VllmLoad(17 * 60, 0, 0)).serving_log;
+  text += "2025-06-16 14:16:55,120 WARNING worker.py:1 -- Started a local Ray instance.\n";
+  const ServingLog beside = test::ReadLog(text + VllmLoad(17 * 60, 0, 0)).serving_log;
+  ASSERT_TRUE(alone.span_ns && beside.span_ns);
+  EXPECT_DOUBLE_EQ(*beside.span_ns, *alone.span_ns);
+  EXPECT_EQ(beside.idle_ns, alone.idle_ns);
+}
+
 TEST(ServingLines, WithoutRequestsNothingIsPrinted) {
   std::string text = kVllmStart;
   const auto load = [&](int minute, int lines) {

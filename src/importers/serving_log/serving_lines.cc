@@ -114,7 +114,11 @@ void ServingLinesReader::Clock(std::string_view line, bool loaded) {
   }
   constexpr size_t kLongestPrefix = 96;  // before a time
   if (server_.empty() && log_.samples.empty()) return;
-  if (const auto time = TimeOf(line.substr(0, kLongestPrefix))) idle_.Line(*time);
+  // Libraries print their lines with a year where the server has none, or another clock.
+  const std::optional<int64_t> known = log_.samples.empty() ? start_.began() : log_.samples.back().time_ns;
+  const auto time = TimeOf(line.substr(0, kLongestPrefix));
+  constexpr int64_t kWeekNs = 7LL * 24 * 3600 * 1'000'000'000;
+  if (time && (!known || (*time - *known < kWeekNs && *known - *time < kWeekNs))) idle_.Line(*time);
 }
 
 void ServingLinesReader::Statistics(std::string_view line) {
