@@ -548,6 +548,19 @@ TEST(ProgramTime, RequestsTellOfPausesAndOfLayersOnTheHost) {
   EXPECT_EQ(requests.gpu_layers, 43);
 }
 
+TEST(ProgramTime, AModelOfEmbeddingsOnTheHostIsNotTheOneThatAnswers) {
+  const auto chat = [](int minute) {
+    return fmt::format(
+        "[GIN] 2025/02/25 - 02:{:02}:20 | 200 |          20s | 127.0.0.1 | POST     \"/api/chat\"\n", minute);
+  };
+  std::string text = "load_tensors: offloaded 33/33 layers to GPU\n" + chat(0) +
+                     "load_tensors: offloaded 0/25 layers to GPU\n";
+  for (int minute = 1; minute < 8; ++minute) text += chat(minute);
+  const ProgramRequests requests = OutputOf(text).requests;
+  EXPECT_EQ(requests.requests, 8);
+  EXPECT_EQ(requests.partial_requests, 0);
+}
+
 TEST(ProgramTime, WhatDeepSpeedGeneratesIsNoTraining) {
   std::string text;
   for (int i = 0; i < 8; ++i)

@@ -47,13 +47,13 @@ void ProgramFiguresReader::AddTimes(ProgramRequests& requests) const {
   requests.busy_ns = static_cast<double>(busy);
 }
 
-// "offloaded 43/65 layers to GPU", as a model is loaded. One of embeddings has far fewer layers than one that
+// "offloaded 43/65 layers to GPU", as a model is loaded. One of embeddings has fewer layers than one that
 // generates.
 void ProgramFiguresReader::TakeLoad(std::string_view line) {
   static const RE2 offloaded(R"(\boffloaded (\d{1,4})/(\d{1,4}) layers to GPU)");
   Load load;
   if (!RE2::PartialMatch(line, offloaded, &load.on_gpu, &load.layers) || load.on_gpu > load.layers) return;
-  if (!load_ || 2 * load.layers >= load_->layers) load_ = load;
+  if (!load_ || load.layers >= load_->layers) load_ = load;
 }
 
 // "Data 330.748 (235.731) Batch 331.455 (239.681)", "Total: 18318.77 ms | Comm:
@@ -90,7 +90,7 @@ bool ProgramFiguresReader::TakeWait(std::string_view line) {
 // "/v1/chat/completions"", of Ollama, and what it says of itself as it starts.
 void ProgramFiguresReader::TakeRequest(std::string_view line) {
   static const RE2 answered(
-      R"re(^\[GIN\] (\d{4})/(\d\d)/(\d\d) - (\d\d:\d\d:\d\d) \| 2\d\d \| +(?:(\d+)h)?(?:(\d+)m)?(?:(\d+(?:\.\d+)?)(s|ms))? +\|.*POST +"/(?:api/(?:generate|chat|embed)|v1/))re"),
+      R"re(^\[GIN\] (\d{4})/(\d\d)/(\d\d) - (\d\d:\d\d:\d\d) \| 2\d\d \| +(?:(\d{1,4})h)?(?:(\d{1,4})m)?(?:(\d{1,6}(?:\.\d{1,12})?)(s|ms))? +\|.*POST +"/(?:api/(?:generate|chat|embed)|v1/))re"),
       embeds(R"re("/(?:api|v1)/embed)re"), slots(R"(\bOLLAMA_NUM_PARALLEL:([1-9]\d{0,2})\b)"),
       used(R"(\bllama_context: n_seq_max += (\d{1,3})\b)");
   int64_t count = 0;
