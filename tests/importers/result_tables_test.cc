@@ -594,6 +594,23 @@ TEST(ResultTables, ValuesOfTritonWithoutAUnitAreNoChoice) {
   EXPECT_THAT(rated.results->kinds, ElementsAre(SettingKind::kGiven, SettingKind::kChoice));
 }
 
+TEST(ResultTables, ColumnsThatNameWhatTheyMeasureAreNoneOfTriton) {
+  const ProgramOutput output = ReadProgram(TableOfTriton("Results:", "   batch  latency_ms  throughput"));
+  if (output.results) {
+    EXPECT_NE(output.results->measure, "values without a unit");
+  }
+}
+
+TEST(ResultTables, OnlyAServersCIsItsRequestsAtOnce) {
+  const auto kind = [](const char* measure) {
+    const ProgramOutput output =
+        ReadProgram(fmt::format("n,c,{}\n100,8,1.5\n100,16,2.5\n100,32,4.5\n", measure));
+    return output.results ? output.results->kinds.back() : SettingKind::kChoice;
+  };
+  EXPECT_EQ(kind("tokens_per_s"), SettingKind::kLoad);
+  EXPECT_EQ(kind("time_s"), SettingKind::kGiven);
+}
+
 TEST(ResultTables, OtherNumberedTablesAreNoneOfTriton) {
   EXPECT_THAT(RefusalOf(TableOfTriton("Some words here:", "          N      Triton       Torch")),
               HasSubstr("not a profile"))

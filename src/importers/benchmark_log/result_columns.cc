@@ -52,6 +52,11 @@ std::vector<ResultColumn> ColumnsOf(const RawResults& raw) {
       std::erase_if(cell, [&](char c) { return c == '*' || c == '`' || (numeric && c == ','); });
     column.kind = KindOfSetting(column.name, column.cells);
   }
+  // "c" is the requests at once of a server's results, and a count of channels or clusters in others.
+  static const RE2 serves("(?i)tok|ttft|tpot|itl|request|\\breq");
+  if (std::ranges::none_of(columns, [](const auto& c) { return RE2::PartialMatch(c.name, serves); }))
+    for (ResultColumn& column : columns)
+      if (column.name == "c" && column.kind == SettingKind::kLoad) column.kind = SettingKind::kGiven;
   return columns;
 }
 

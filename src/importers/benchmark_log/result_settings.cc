@@ -127,7 +127,7 @@ SettingKind KindOfSetting(const std::string& name, const std::vector<std::string
   static const RE2 devices(
       R"((?i)^(?:(?:num(?:ber)?|no|n|#)[ _.]*(?:of[ _])*)?(?:gpus?|devices?|accelerators?|nodes?|ranks?|tpus?|chips?)(?:[ _](?:count|used))?$|world[ _]?size|^[td]p$|tp[ _]?size|(?:tensor|data)[ _]?parallel)"),
       load(
-          R"((?i)batch|^bsz?$|^[mg]bs$|^c$|^conc$|^n?[ _]?parallel$|concurren|(?:^|[ _])(?:clients|users)$|num[ _]?(?:seqs|prompts)|in.?flight|micro)"),
+          R"((?i)batch|^bsz?$|^[mg]bs$|(?-i:^c$)|^conc$|^n?[ _]?parallel$|concurren|(?:^|[ _])(?:clients|users)$|num[ _]?(?:seqs|prompts)|in.?flight|micro)"),
       shares(
           R"((?i)thread|worker|proc|block|tile|chunk|stream|prefetch|queue[ _]?(?:depth|size|len)|stage|split|unroll|warp|buffer|shard|\bpp\b|table)"),
       counted(R"((?i)^(?:(?:num(?:ber)?|no|n|#|total|max)[ _.]*(?:of[ _])*)?batches$)"),

@@ -9,6 +9,7 @@
 
 #include "engine/base/trim.h"
 #include "src/importers/benchmark_log/result_cells.h"
+#include "src/importers/benchmark_log/result_settings.h"
 
 namespace dladvisor::benchmark_log {
 namespace {
@@ -62,7 +63,10 @@ bool TritonTableReader::Line(std::string_view line) {
   if (names.size() < 2) names = PartedBy(line, " ");
   const bool words = std::ranges::all_of(names, [](const std::string& name) {
     static const RE2 with_unit(R"(.*\(.*\))");
-    return !NumberOfCell(name) && !RE2::FullMatch(name, with_unit);
+    // What says by its name what it measures is read as other tables are.
+    const Role role = RoleOfName(name);
+    return !NumberOfCell(name) && !RE2::FullMatch(name, with_unit) && role != Role::kTime &&
+           role != Role::kRate;
   });
   if (names.size() < 2 || names.size() > kMostColumnsOfTriton || !words) return false;
   tables_.push_back({std::move(names), {}});
