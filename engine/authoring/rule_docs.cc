@@ -63,7 +63,7 @@ std::string Thresholds(const Rule& rule) {
   return text + "\n";
 }
 
-std::string Section(const Rule& rule, const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests) {
+std::string Section(const Rule& rule, const KnowledgeBase& knowledge, std::span<const RuleTestName> tests) {
   std::string text = fmt::format("## {}\n\n**{}.** {}, confidence {}; judges {}.\n\n", rule.id, rule.title,
                                  SeverityName(rule.severity), ConfidenceName(rule.confidence), Subject(rule));
   if (!rule.doc.empty()) text += rule.doc + "\n\n";
@@ -84,7 +84,7 @@ std::string Section(const Rule& rule, const KnowledgeBase& knowledge, std::span<
                         Code(rule.saves->high.sql));
   if (!rule.causes.empty()) text += "Explains: " + Links(rule.causes, rule, knowledge) + ".\n\n";
   std::vector<std::string> names;
-  for (const RuleTestResult& test : tests)
+  for (const RuleTestName& test : tests)
     if (test.rule == rule.id) names.push_back(test.test);
   text += names.empty() ? "No tests.\n\n" : fmt::format("Tested: {}.\n\n", fmt::join(names, "; "));
   for (const std::string& reference : rule.references) text += fmt::format("- <{}>\n", reference);
@@ -92,7 +92,7 @@ std::string Section(const Rule& rule, const KnowledgeBase& knowledge, std::span<
 }
 
 std::string Sections(const std::vector<const Rule*>& rules, const KnowledgeBase& knowledge,
-                     std::span<const RuleTestResult> tests) {
+                     std::span<const RuleTestName> tests) {
   std::string text;
   for (const Rule* rule : rules) text += Section(*rule, knowledge, tests);
   while (text.ends_with("\n\n")) text.pop_back();
@@ -150,7 +150,7 @@ std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCaptu
   return text;
 }
 
-std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
+std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestName> tests,
                               const HowToCapture& how, const WhereHeld& where) {
   Categories categories;
   for (const Rule& rule : knowledge.rules()) categories[rule.category].push_back(&rule);

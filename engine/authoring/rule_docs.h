@@ -27,7 +27,7 @@ inline constexpr const char* kFactsFile = "FACTS.md";
 
 // README.md (every rule in a line), CATEGORY.md (a section per rule), FACTS.md (every relation and
 // column) and the schemas.
-std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestResult> tests,
+std::vector<DocFile> RuleDocs(const KnowledgeBase& knowledge, std::span<const RuleTestName> tests,
                               const HowToCapture& how, const WhereHeld& where);
 
 std::string FactDocs(const std::vector<const Schema*>& schemas, const HowToCapture& how,

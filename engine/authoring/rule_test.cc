@@ -125,7 +125,8 @@ RuleTestResult RunRuleCase(const Rule& rule, const KnowledgeBase& needed, const 
   std::vector<const Finding*> actual;
   for (const Finding& finding : advice.findings)
     if (finding.rule == rule.id) actual.push_back(&finding);
-  RuleTestResult result{rule.id, test.name, false, CountDiff("subjects", test.expect.size(), actual.size())};
+  RuleTestResult result{
+      {rule.id, test.name}, false, CountDiff("subjects", test.expect.size(), actual.size())};
   for (size_t i = 0; i < std::min(actual.size(), test.expect.size()); ++i)
     Compare(test.expect[i], *actual[i], result.diff);
   result.passed = result.diff.empty();
@@ -138,7 +139,7 @@ RuleTestResult RunRelationCase(const DerivedRelation& relation, const KnowledgeB
   Database database;
   AddGiven(relations, test, database);
   const auto errors = Infer(relations, database).relation_errors;
-  RuleTestResult result{relation.schema.name, test.name, false, ""};
+  RuleTestResult result{{relation.schema.name, test.name}, false, ""};
   if (const auto error = errors.find(relation.schema.name); error != errors.end()) {
     result.diff = fmt::format("  error:\n  - expected none\n  + actual   {}\n", error->second);
     return result;
@@ -186,32 +187,59 @@ std::vector<std::string> Untested(const KnowledgeBase& knowledge,
   return untested;
 }
 
-}  // namespace
+struct SoundTests {
+  std::vector<TestFile> files;
+  std::vector<std::string> untested, problems;
+};
 
-RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files,
-                            const std::string& filter) {
-  RuleTestReport report;
+SoundTests ReadTestFiles(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files) {
+  SoundTests sound;
   Problems problems;
   std::map<std::string, std::set<std::string>> tested;  // rule -> outcomes expected
   for (const RuleFile& file : test_files) {
-    const auto tests = ReadTestFile(file, knowledge, problems);
+    auto tests = ReadTestFile(file, knowledge, problems);
     if (!tests) continue;
     auto& outcomes = tested[tests->rule];
     if (tests->never_unknown) outcomes.insert("unknown");
-    const Rule* rule = knowledge.Find(tests->rule);
-    std::map<std::string, Rule> needed;
-    if (rule) CollectRules(knowledge, *rule, needed);
-    const KnowledgeBase subset = knowledge.Subset(needed);
     for (const TestCase& test : tests->cases) {
       for (const Expectation& expectation : test.expect) outcomes.insert(expectation.outcome.value_or(""));
       if (test.expect.empty()) outcomes.insert("clear");
-      if (fmt::format("{}: {}", tests->rule, test.name).find(filter) == std::string::npos) continue;
-      report.results.push_back(rule ? RunRuleCase(*rule, subset, test)
-                                    : RunRelationCase(*knowledge.FindRelation(tests->rule), knowledge, test));
     }
+    sound.files.push_back(std::move(*tests));
   }
-  report.problems = problems.Lines();
-  report.untested = Untested(knowledge, tested);
+  sound.problems = problems.Lines();
+  sound.untested = Untested(knowledge, tested);
+  return sound;
+}
+
+}  // namespace
+
+RuleTestList ReadRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files) {
+  SoundTests sound = ReadTestFiles(knowledge, test_files);
+  RuleTestList list{{}, std::move(sound.untested), std::move(sound.problems)};
+  for (const TestFile& file : sound.files)
+    for (const TestCase& test : file.cases) list.tests.push_back({file.rule, test.name});
+  return list;
+}
+
+RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files,
+                            const std::string& filter) {
+  SoundTests sound = ReadTestFiles(knowledge, test_files);
+  RuleTestReport report{{}, std::move(sound.untested), std::move(sound.problems)};
+  for (const TestFile& tests : sound.files) {
+    std::vector<const TestCase*> wanted;
+    for (const TestCase& test : tests.cases)
+      if (fmt::format("{}: {}", tests.rule, test.name).find(filter) != std::string::npos)
+        wanted.push_back(&test);
+    if (wanted.empty()) continue;
+    const Rule* rule = knowledge.Find(tests.rule);
+    std::map<std::string, Rule> needed;
+    if (rule) CollectRules(knowledge, *rule, needed);
+    const KnowledgeBase subset = knowledge.Subset(needed);
+    for (const TestCase* test : wanted)
+      report.results.push_back(rule ? RunRuleCase(*rule, subset, *test)
+                                    : RunRelationCase(*knowledge.FindRelation(tests.rule), knowledge, *test));
+  }
   return report;
 }
 

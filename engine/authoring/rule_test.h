@@ -25,19 +25,31 @@
 
 namespace dladvisor {
 
-struct RuleTestResult {
+struct RuleTestName {
   std::string rule, test;
+};
+
+struct RuleTestResult : RuleTestName {
   bool passed = false;
   std::string diff;  // expected against actual, line by line, where it failed
 };
 
-struct RuleTestReport {
-  std::vector<RuleTestResult> results;
+// What test files hold.
+struct RuleTestList {
+  std::vector<RuleTestName> tests;
   // "file:line:col: RULE: ..." for rules that lack a fired, a clear or, where a fact they read may be NULL,
   // an unknown case, and for relations without a test.
   std::vector<std::string> untested;
   std::vector<std::string> problems;  // of test files that cannot be read or name no rule, likewise
 };
+
+struct RuleTestReport {
+  std::vector<RuleTestResult> results;
+  std::vector<std::string> untested, problems;  // as in RuleTestList
+};
+
+// Reads the tests and runs none.
+RuleTestList ReadRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files);
 
 // Runs the tests whose "RULE: TEST" contains `filter`.
 RuleTestReport RunRuleTests(const KnowledgeBase& knowledge, std::span<const RuleFile> test_files,

@@ -55,10 +55,10 @@ void Print(const CommonOptions& common, const std::string& id) {
 }
 
 // Reads tests of rules that are there; throws RuleErrors where tests are wrong.
-RuleTestReport TestAll(const KnowledgeBase& knowledge, std::span<const RuleFile> tests) {
-  RuleTestReport report = RunRuleTests(knowledge, tests);
-  if (!report.problems.empty()) throw RuleErrors(report.problems);
-  return report;
+RuleTestList ReadSoundTests(const KnowledgeBase& knowledge, std::span<const RuleFile> files) {
+  RuleTestList tests = ReadRuleTests(knowledge, files);
+  if (!tests.problems.empty()) throw RuleErrors(tests.problems);
+  return tests;
 }
 
 bool IsTestFile(const std::string& path) { return path.ends_with(".test.yaml"); }
@@ -128,10 +128,10 @@ void CheckFile(const CommonOptions& common, const Project& project, const std::s
     const std::filesystem::path place = known ? known->place.file : relation->place.file;
     tests.push_back({(place.parent_path() / beside.filename()).string(), ReadWhole(beside)});
   }
-  const RuleTestReport report = TestAll(sound.knowledge, tests);
+  const RuleTestList list = ReadSoundTests(sound.knowledge, tests);
   for (const std::string& warning : sound.knowledge.warnings())
     if (warning.find(id) != std::string::npos) fmt::print(stderr, "warning: {}\n", warning);
-  for (const std::string& rule : report.untested)
+  for (const std::string& rule : list.untested)
     if (rule.find(": " + id + ": ") != std::string::npos) fmt::print(stderr, "warning: {}\n", rule);
   fmt::print("{} is well formed\n", path);
 }
@@ -166,7 +166,7 @@ void Check(const CommonOptions& common, const std::string& file) {
   for (const std::string& warning : configured.warnings()) fmt::print(stderr, "warning: {}\n", warning);
   WarnOfProject(project);
   if (is_project) return fmt::print("{} is well formed\n", file);
-  for (const std::string& rule : TestAll(knowledge, LoadRuleTests(common, project)).untested)
+  for (const std::string& rule : ReadSoundTests(knowledge, LoadRuleTests(common, project)).untested)
     fmt::print(stderr, "warning: {}\n", rule);
   fmt::print("{} rules are well formed\n", knowledge.rules().size());
 }
@@ -255,7 +255,7 @@ struct DocsOptions {
 void Docs(const CommonOptions& common, const DocsOptions& options) {
   const Project project = LoadProject(common.config);
   const KnowledgeBase knowledge = LoadRules(common, project);
-  const auto tests = TestAll(knowledge, LoadRuleTests(common, project)).results;
+  const auto tests = ReadSoundTests(knowledge, LoadRuleTests(common, project)).tests;
   std::vector<DocFile> files = RuleDocs(knowledge, tests, HowToRecord, WhereHeldOf);
   files.push_back({"PROJECT.md", ProjectDocs()});
   files.push_back({"project.schema.json", ProjectSchema()});

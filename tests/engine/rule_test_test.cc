@@ -149,6 +149,18 @@ TEST(RuleTest, ASavingMayHaveToBeMissing) {
   EXPECT_EQ(diff("300"), "  saves_high:\n  - expected 300\n  + actual   none\n");
 }
 
+TEST(RuleTest, ListsTestsThatWouldFail) {
+  const std::vector<RuleFile> files = {
+      {"r/empty.test.yaml",
+       "tests: [{name: one, given: {shop: [{shop: 1, stock_bytes: 0}]}, expect: [{outcome: clear}]}]"},
+      {"r/busy.test.yaml", "tests: [{name: two, given: {shp: []}, expect: []}]"}};
+  const RuleTestList list = ReadRuleTests(Rules(), files);
+  ASSERT_EQ(list.tests.size(), 1u);
+  EXPECT_EQ(list.tests[0].rule + ": " + list.tests[0].test, "empty: one");
+  EXPECT_THAT(list.problems, ElementsAre(HasSubstr("no such relation: shp")));
+  EXPECT_THAT(list.untested, testing::Contains(HasSubstr("empty: no test expects fired")));
+}
+
 TEST(RuleTest, ATestLiesBesideItsRule) {
   const RuleTestReport report =
       RunRuleTests(Rules(), std::vector<RuleFile>{{"elsewhere/busy.test.yaml", "tests: []"}});
