@@ -272,10 +272,10 @@ FROM (SELECT driver_version, count(*) OVER () AS total
 -- column: framework
 -- unknown: the profile does not say
 SELECT group_concat(framework, '; ') || iif(max(total) > 4, '; and ' || (max(total) - 4) || ' more', '')
-FROM (SELECT framework, count(*) OVER () AS total
+FROM (SELECT coalesce(framework, framework_name) AS framework, count(*) OVER () AS total
   FROM system
-  WHERE framework IS NOT NULL
-  GROUP BY framework
+  WHERE coalesce(framework, framework_name) IS NOT NULL
+  GROUP BY 1
   ORDER BY min(profile)
   LIMIT 4);
 

@@ -152,6 +152,7 @@ TEST(ManyRanks, ThoseNotComparedAreCountedBeyondTheTable) {
     run.Give("rank", {{{"rank", rank},
                        {"device", I{0}},
                        {"profile", rank},
+                       {"own_ns", rank < 1100 ? Value(1.0) : Value()},
                        {"excess_ns", rank < 1100 ? Value(1.0) : Value()},
                        {"not_compared", rank < 1100 ? Value() : Value("no steps")}}});
   EXPECT_THAT(Html(run), HasSubstr("200 of 1,300 GPUs are not compared with others: no steps (ranks 1100, "

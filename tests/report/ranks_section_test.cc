@@ -129,6 +129,25 @@ TEST(RanksView, SaysWhichAreNotCompared) {
             "2 of 6 GPUs are not compared with others: no steps (ranks 4, 5).");
 }
 
+TEST(RanksView, HasNoTableOfRanksWithoutTimes) {
+  for (const ReportFormat format : {ReportFormat::kText, ReportFormat::kMarkdown}) {
+    const auto render = [&](Value own_ns) {
+      FakeRun run;
+      run.Give("run", {{{"name", "job"}, {"ranks", I{2}}, {"gpus", I{2}}}});
+      for (const I rank : {0, 1})
+        run.Give("rank", {{{"rank", rank},
+                           {"device", rank},
+                           {"profile", rank},
+                           {"own_ns", own_ns},
+                           {"not_compared", "no steps"}}});
+      return Flat(Render(run, format));
+    };
+    EXPECT_THAT(render({}), AllOf(HasSubstr("No GPU is compared with others: no steps (ranks 0, 1)."),
+                                  Not(HasSubstr("Excess"))));
+    EXPECT_THAT(render(I{1000}), HasSubstr("Excess"));
+  }
+}
+
 TEST(RanksView, EveryFormatHasTheSentenceAndTheProfilesToOpen) {
   for (const ReportFormat format : kFormats) {
     const std::string text = Flat(Render(JobWithJitter(4), format));

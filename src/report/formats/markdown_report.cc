@@ -166,13 +166,15 @@ std::string RenderMarkdown(const ReportModel& model) {
   page.set("pipelines", sentences);
   page.set("pipeline_stages", PipelineStages(model));
   page.set("stages_left_out", TextOrFalse(StagesLeftOutText(model)));
+  const ReportTable* rank_table = FindTable(model, "ranks");
   const data ranks = RowsOf(
-      FindTable(model, "ranks"),
+      rank_table,
       {"rank", "device", "node", "own_ns", "excess_ns", "kernel_ns", "gap_ns", "start_gap_ns", "waiting_ns"},
       kTopRanks);
   page.set("has_ranks", !ranks.is_empty_list());
   page.set("ranks_left_out", TextOrFalse(LeftOut(model, "ranks", kTopRanks)));
   page.set("ranks", ranks);
+  page.set("has_rank_times", rank_table != nullptr && HasTimesOfRanks(*rank_table));
   data rank_sentences{data::type::list};
   for (const std::string& sentence : RankSentences(model)) rank_sentences << data{"text", sentence};
   page.set("rank_sentences", rank_sentences);

@@ -206,6 +206,7 @@ void WriteRanks(TextWriter& out, const ReportModel& model) {
   out.Heading("Ranks");
   for (const std::string& sentence : RankSentences(model)) out.Wrapped("  ", Visible(sentence));
   WriteProfilesToOpen(out, model);
+  if (!HasTimesOfRanks(*ranks)) return;
   out.Line(out.Styled("   Rank  GPU  Node     Local    Excess   Kernels      Gaps      Late   Waiting", "2"));
   for (size_t row = 0; row < std::min(ranks->rows.rows.size(), kTopRanks); ++row) {
     const auto cell = [&](const char* column, size_t width) {

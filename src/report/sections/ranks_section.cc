@@ -73,6 +73,8 @@ std::string NotComparedText(const ReportTable& left_out, const ReportTable& rank
                           gpus > CellNumber(left_out, row, "listed") ? ", ..." : "");
   }
   if (!(count > 0)) return "";
+  if (count == static_cast<double>(ranks.total_rows))
+    return fmt::format("No GPU is compared with others: {}.", text);
   return fmt::format("{} of {} GPUs {} not compared with others: {}{}.",
                      WithThousands(static_cast<int64_t>(count)),
                      WithThousands(static_cast<int64_t>(ranks.total_rows)), count == 1 ? "is" : "are", text,
@@ -82,6 +84,12 @@ std::string NotComparedText(const ReportTable& left_out, const ReportTable& rank
 }  // namespace
 
 std::string SignedTime(double ns) { return (ns > 0 ? "+" : "") + Time(ns); }
+
+bool HasTimesOfRanks(const ReportTable& ranks) {
+  for (size_t row = 0; row < ranks.rows.rows.size(); ++row)
+    if (!IsNull(CellOf(ranks, row, "own_ns"))) return true;
+  return false;
+}
 
 std::vector<std::string> RankSentences(const ReportModel& model) {
   std::vector<std::string> sentences;

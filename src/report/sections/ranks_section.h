@@ -15,6 +15,9 @@ inline constexpr size_t kTopRanks = 8;
 // "+561 µs".
 std::string SignedTime(double ns);
 
+// Whether any row of the table `ranks` holds times.
+bool HasTimesOfRanks(const ReportTable& ranks);
+
 // Who is slowest in which step, by how much and by what: one for each of the largest cohorts; and which ranks
 // are not compared. None where there are fewer than two ranks.
 std::vector<std::string> RankSentences(const ReportModel& model);
