@@ -249,6 +249,8 @@ std::optional<size_t> WithoutSaving(const ReportModel& model, const Whole& whole
 
 // So few kernels of a network that no pass of it is among them, however long they take.
 constexpr double kFewKernels = 10;
+constexpr std::array kOfOtherPrograms =
+    std::to_array<std::string_view>({"OpenACC", "OpenMP", "RAPIDS", "CuPy", "Numba"});
 std::optional<size_t> NoPassAtAll(const ReportModel& model) {
   const Advice& advice = *model.advice;
   const auto once = FindingOf(advice, "one-shot-program");
@@ -256,8 +258,11 @@ std::optional<size_t> NoPassAtAll(const ReportModel& model) {
   const auto& lets = advice.findings[*once].lets;
   const auto kernels = std::ranges::find(lets, "kernels", &NamedValue::name);
   const Figure* framework = FindFigure(model, "framework");
-  const bool of_network = framework != nullptr && !IsNull(framework->value) &&
-                          !FormatValue(framework->value, Unit::kText).starts_with("Open");  // OpenACC, OpenMP
+  const std::string name =
+      framework == nullptr || IsNull(framework->value) ? "" : FormatValue(framework->value, Unit::kText);
+  const bool of_network =
+      !name.empty() &&
+      std::ranges::none_of(kOfOtherPrograms, [&](std::string_view other) { return name.starts_with(other); });
   const bool few = kernels != lets.end() && AsNumber(kernels->value).value_or(kFewKernels) < kFewKernels;
   return few && of_network ? once : std::nullopt;
 }
