@@ -29,6 +29,7 @@ struct TrainingIteration {
   std::optional<double> loss, loss_scale, grad_norm, learning_rate;
   std::optional<int64_t> skipped, nan;  // iterations without an update; with a loss that is not a number
   std::optional<int64_t> time_ns;       // when it was printed, since 1970 in the log's own time zone
+  int64_t line = 0;                     // of the log; 0 where it is not known
 };
 
 struct TrainingTimer {

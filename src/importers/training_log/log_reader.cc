@@ -136,7 +136,7 @@ void LogReader::Line(std::string_view line) {
   Count(is_iteration);
   const std::string in_seconds = InSeconds(line);
   const std::string_view plain = in_seconds.empty() ? line : std::string_view(in_seconds);
-  const bool is_step = steps_.Line(plain), is_general = general_.Line(plain);
+  const bool is_step = steps_.Line(plain, lines_), is_general = general_.Line(plain);
   Count(is_step);
   Count(is_general);
   rates_.Line(line, is_iteration || is_step || is_general);
@@ -146,8 +146,9 @@ void LogReader::Line(std::string_view line) {
     evaluation_ns_ += *evaluation * kNsPerSecond;
   }
   ranks_.Line(plain);
+  loading_.Line(plain, lines_);
   mlperf_.Line(line);
-  epoch_bars_.Line(line);
+  epoch_bars_.Line(line, lines_);
   epoch_clock_.Line(line);
   pass_bars_.Line(line);
   lightning_.Line(line);
@@ -243,6 +244,7 @@ TrainingLog LogReader::Finish() {
   if (log.empty()) return log;
   ranks_.AddTo(log);
   rates_.AddTo(log);
+  loading_.AddTo(log);
   if (log.evaluations == 0 && evaluations_ > 1 &&
       evaluations_ <= static_cast<int64_t>(log.iterations.size()) + 1) {
     log.evaluations = evaluations_;

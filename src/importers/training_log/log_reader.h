@@ -50,6 +50,7 @@
 #include "src/importers/training_log/steps/epoch_bars.h"
 #include "src/importers/training_log/steps/epoch_clock.h"
 #include "src/importers/training_log/steps/general_lines.h"
+#include "src/importers/training_log/steps/loading_lines.h"
 #include "src/importers/training_log/steps/pass_bars.h"
 #include "src/importers/training_log/steps/rank_lines.h"
 #include "src/importers/training_log/steps/record_lines.h"
@@ -150,6 +151,7 @@ class LogReader {
   SettingsReader reader_of_settings_;
   ModelLinesReader model_;
   RateLinesReader rates_;
+  LoadingLinesReader loading_;
   std::map<std::string, std::string> settings_;
   summary_table::LinePrefix prefix_;
   benchmark_log::TransferLinesReader transfers_;

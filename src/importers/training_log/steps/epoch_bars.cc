@@ -48,7 +48,8 @@ void EpochBarsReader::LightningEpoch(std::string_view line) {
     epochs_.push_back(row);
 }
 
-void EpochBarsReader::Line(std::string_view line) {
+void EpochBarsReader::Line(std::string_view line, int64_t number) {
+  number_ = number;
   if (line.find("%|") == std::string_view::npos) {
     LightningEpoch(line);
     return Heading(line);
@@ -113,6 +114,7 @@ void EpochBarsReader::Add(int64_t done, int64_t seconds, double each_s) {
                      std::abs(by_rate - static_cast<double>(seconds)) <= kOffTheClock))
     return;
   TrainingIteration row;
+  row.line = number_;
   row.iteration = before_ + done;
   if (!log_.iterations.empty()) {
     const TrainingIteration& last = log_.iterations.back();

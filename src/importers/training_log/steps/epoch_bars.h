@@ -18,7 +18,7 @@ namespace dladvisor::training_log {
 
 class EpochBarsReader {
  public:
-  void Line(std::string_view line);
+  void Line(std::string_view line, int64_t number);
   TrainingLog Finish();
 
  private:
@@ -40,6 +40,7 @@ class EpochBarsReader {
   };
 
   TrainingLog log_;
+  int64_t number_ = 0;  // of the line
   StepEvaluations evaluations_;
   std::vector<Epoch> epochs_;       // of Lightning
   std::optional<int64_t> heading_;  // the epoch that the last line without a bar names

@@ -19,6 +19,8 @@ namespace {
 
 // Below which a text is not known for a log, unless the lines have timers of their program.
 constexpr size_t kLeastSteps = 2;
+// From which on they are more than a bar that is drawn beside them.
+constexpr size_t kLeastBesideBars = 5;
 // Numbers of steps that one line of another rank may be behind.
 constexpr int64_t kBehind = 1;
 // What prints its first step again so long after it is another start.
@@ -84,8 +86,9 @@ ProgramLinesReader::ProgramLinesReader(std::string_view program)
   }
 }
 
-bool ProgramLinesReader::Line(std::string_view line, std::string_view before) {
+bool ProgramLinesReader::Line(std::string_view line, std::string_view before, int64_t number) {
   before_ = before;
+  number_ = number;
   // Darknet waits for a batch before it takes the time of the iteration.
   static const RE2 loaded(R"(^\s*Loaded: (\d+\.\d+) seconds\b)");
   if (double seconds = 0; program_ == "Darknet" && line.find("Loaded: ") != std::string_view::npos &&
@@ -175,6 +178,7 @@ bool ProgramLinesReader::Head(const Form& form, std::string_view line) {
   }
   form_ = &form;
   TrainingIteration& row = row_.emplace();
+  row.line = number_;
   epoch_ = epoch.value_or(0);
   step_ = step;
   all_ = all.value_or(0);
@@ -473,7 +477,7 @@ StepLinesReader::StepLinesReader() {
   for (const std::string_view name : names) programs_.emplace_back(name);
 }
 
-bool StepLinesReader::Line(std::string_view line) {
+bool StepLinesReader::Line(std::string_view line, int64_t number) {
   if (line.size() > 65536) return false;
   std::string plain;
   if (line.find('\x1b') != std::string_view::npos) {
@@ -481,7 +485,7 @@ bool StepLinesReader::Line(std::string_view line) {
     line = plain;
   }
   bool step = false;
-  for (ProgramLinesReader& program : programs_) step = program.Line(line, last_line_) || step;
+  for (ProgramLinesReader& program : programs_) step = program.Line(line, last_line_, number) || step;
   last_line_ = line.substr(0, kStartOfLine);
   return step;
 }
@@ -491,9 +495,16 @@ TrainingLog StepLinesReader::Finish() {
   const auto by_hand = [](const TrainingLog& log) {
     return (log.program == kAnyProgram || log.program == kStepsAlone ? 1 : 0) + (log.of_epochs ? 2 : 0);
   };
+  // Its own lines tell more than a bar beside them.
+  const auto beside_bars = [](const TrainingLog& log) {
+    return log.iterations.size() >= kLeastBesideBars &&
+           std::ranges::any_of(log.timers, [](const TrainingTimer& timer) { return timer.name == "data"; });
+  };
   for (ProgramLinesReader& program : programs_) {
     TrainingLog log = program.Finish();
     if (log.empty()) continue;
+    if (best.program == kBars && by_hand(log) == 0 && beside_bars(log)) best = {};
+    if (log.program == kBars && !best.empty() && by_hand(best) == 0 && beside_bars(best)) continue;
     if (best.empty() || by_hand(log) < by_hand(best) ||
         (by_hand(log) == by_hand(best) && log.iterations.size() > best.iterations.size()))
       best = std::move(log);

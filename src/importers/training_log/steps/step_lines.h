@@ -24,8 +24,9 @@ struct Form;  // the names of one program
 class ProgramLinesReader {
  public:
   explicit ProgramLinesReader(std::string_view program);
-  // Whether the line, which has no colours, reports a step. `before` is the start of the one before it.
-  bool Line(std::string_view line, std::string_view before);
+  // Whether the line, which has no colours, reports a step. `before` is the start of the one before it,
+  // `number` counts the lines.
+  bool Line(std::string_view line, std::string_view before, int64_t number);
   TrainingLog Finish();
 
  private:
@@ -56,6 +57,7 @@ class ProgramLinesReader {
   void EndStep();
 
   std::string_view program_, before_;
+  int64_t number_ = 0;   // of the line
   int64_t samples_ = 0;  // of an epoch, where bars count these
   bool by_hand_;         // that its lines are in no program's words
   std::vector<const Form*> forms_;
@@ -88,8 +90,8 @@ class ProgramLinesReader {
 class StepLinesReader {
  public:
   StepLinesReader();
-  // Whether the line reports a step.
-  bool Line(std::string_view line);
+  // Whether the line, the so many-th, reports a step.
+  bool Line(std::string_view line, int64_t number);
   TrainingLog Finish();
 
  private:
