@@ -335,6 +335,20 @@ TEST(GeneralLines, BatchesOfAValidationAreAnEvaluation) {
   EXPECT_DOUBLE_EQ(evaluation->ns.value_or(0), 20e9);
 }
 
+// At the end of a line it is of the next iteration where one stands before the first, else of its own.
+TEST(GeneralLines, TimersAtTheEndsOfLines) {
+  const auto line = [](int i) {
+    return fmt::format("iter {} || Loss: {:.4f} || timer: {:.4f} sec.", i, 20.0 - i * 0.01, 0.2 + i * 0.001);
+  };
+  const TrainingLog leads = ReadTrainingLog("timer: 7.9134 sec.\n" + LinesOf(0, 100, 10, line));
+  ASSERT_EQ(leads.iterations.size(), 11u);
+  ExpectSeconds(leads, 0, 7.9134);
+  ExpectSeconds(leads, 5, 0.24);
+  const TrainingLog own = ReadTrainingLog(LinesOf(0, 100, 10, line));
+  ASSERT_EQ(own.iterations.size(), 11u);
+  ExpectSeconds(own, 5, 0.25);
+}
+
 // "timer: 0.67 sec." before the line of its iteration, of SSD and what is built on it.
 TEST(GeneralLines, TimerBeforeItsIteration) {
   const TrainingLog log = ReadTrainingLog(LinesOf(10, 100, 10, [](int step) {

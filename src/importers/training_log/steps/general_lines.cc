@@ -101,6 +101,8 @@ std::optional<GeneralLinesReader::Step> GeneralLinesReader::Read(std::string_vie
                Ends(name, {"step", "iter", "iteration", "batch"})) {
       // "Step 0040 | Loss 2.1 | Step 206.9ms", and not "Step: 1s9ms", of a bar's last batch.
       if (number > 0) step.step_time = number * scale;
+    } else if (time && name == "timer" && !value.whole) {
+      if (number > 0) step.timer = number * scale;
     } else if (unit == Unit::kSeconds && scale < 1 && name == "dt") {
       // Of the last step, as nanoGPT and what is built on it print it.
       if (number > 0) step.step_time = number * scale;
@@ -218,7 +220,11 @@ bool GeneralLinesReader::ReadStep(std::string_view line, bool of_training) {
   }
   auto step = Read(line);
   if (!step || !(step->trains || of_training)) return happened(false);
-  if (timer && !step->time && !step->step_time) step->step_time = timer;
+  // Where one stands before the first step, SSD prints that of a step before its number: at the end of a line
+  // it is of the next.
+  if (steps_.empty()) timer_leads_ = timer.has_value();
+  if (timer_leads_) timer_ = std::exchange(step->timer, {});
+  if (!step->time && !step->step_time) step->step_time = timer ? timer : step->timer;
   if (const auto clock = step->time_ns ? std::nullopt : ClockOfLine(line)) {
     constexpr int64_t kDay = int64_t{86'400} * 1'000'000'000;
     if (last_clock_ && *clock < *last_clock_ - kDay / 2) days_ns_ += kDay;

@@ -58,6 +58,7 @@ class GeneralLinesReader {
   std::string last_line_;                // its start
   std::vector<Epoch> epochs_, elapsed_;  // of these the seconds since the start
   std::optional<double> timer_;          // of the line before, "Timer: 0.67"
+  bool timer_leads_ = false;             // that the first step had one
   std::vector<Epoch> intervals_;         // between lines of steps, "0:04:19.419558" and nothing else
   bool alone_ = false;                   // that the last line is of these
   size_t after_step_ = 0;                // lines since the last of a step

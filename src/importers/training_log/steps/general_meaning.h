@@ -16,7 +16,7 @@ namespace dladvisor::training_log {
 struct GeneralStep {
   std::optional<int64_t> epoch, step, steps;
   std::optional<int64_t> time_ns;  // when it was written
-  std::optional<double> step_time, time, since_last, input, since_start;
+  std::optional<double> step_time, time, since_last, input, since_start, timer;
   std::optional<double> forward, backward, optimizer, compute;  // parts of step_time
   bool bare = false, bare_input = false;                        // that the time, that of loading has no unit
   std::optional<double> left;        // until all steps are done, as the line has it
