@@ -102,6 +102,22 @@ void AddLines(const std::vector<TrainingLogRow>& log, TrainingRow& row) {
       row.slow_stretch_ns = shifts->slow_ns;
       row.slow_stretches_lost_ns = shifts->lost_ns;
     }
+    if (shifts->odd) {
+      row.odd_first = shifts->odd->first;
+      row.odd_last = shifts->odd->last;
+      row.odd_lines = static_cast<int64_t>(shifts->odd->lines);
+      row.odd_pace_ns = shifts->odd->ns;
+      row.other_pace_ns = shifts->odd->others_ns;
+      row.odd_pace_lines = static_cast<int64_t>(shifts->odd->all_lines);
+      row.other_pace_lines = static_cast<int64_t>(shifts->odd->other_lines);
+    }
+  }
+  if (const auto level = FindPaceLevel(log)) {
+    row.level_before_ns = level->before_ns;
+    row.level_after_ns = level->after_ns;
+    row.level_lost_ns = level->lost_ns;
+    row.level_from = level->from;
+    row.level_to = level->to;
   }
   if (const auto growth = FindPaceGrowth(log)) {
     row.early_ns = growth->early_ns;
@@ -299,10 +315,36 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("slow_ns", &TrainingRow::slow_ns, Unit::kNanoseconds,
                   "What all iterations of these took over the median.")
           .Column("fast_stretch_ns", &TrainingRow::fast_stretch_ns, Unit::kNanoseconds,
-                  "Of twenty stretches of lines with the same batch, the median iteration of the fastest; "
-                  "unknown unless one is slower by a quarter, and others before and after it are not.")
+                  "Of lines with the same batch the median iteration of those in a row that are faster than "
+                  "others before and after them by half and more, or of these where those are slower; else "
+                  "of the fastest of twenty stretches, where one is slower by a quarter, and others before "
+                  "and after it are not; unknown where no lines are.")
           .Column("slow_stretch_ns", &TrainingRow::slow_stretch_ns, Unit::kNanoseconds,
-                  "That of the slowest.")
+                  "That of the slower ones.")
+          .Column("odd_first", &TrainingRow::odd_first, Unit::kNone,
+                  "First iteration of the longest row of lines of another pace than those before and after "
+                  "it, by half and more; unknown where there is none.")
+          .Column("odd_last", &TrainingRow::odd_last, Unit::kNone, "Last iteration of it.")
+          .Column("odd_lines", &TrainingRow::odd_lines, Unit::kCount, "Lines of it.")
+          .Column("odd_pace_ns", &TrainingRow::odd_pace_ns, Unit::kNanoseconds,
+                  "Median iteration of such rows of lines.")
+          .Column("other_pace_ns", &TrainingRow::other_pace_ns, Unit::kNanoseconds,
+                  "That of lines of another pace.")
+          .Column("odd_pace_lines", &TrainingRow::odd_pace_lines, Unit::kCount,
+                  "Lines of its pace, wherever they stand.")
+          .Column("other_pace_lines", &TrainingRow::other_pace_lines, Unit::kCount, "All other lines.")
+          .Column("level_from", &TrainingRow::level_from, Unit::kNone,
+                  "Iteration from which on lines with the same batch are slower than the others, by a "
+                  "twentieth and more, for a seventh of the log and more; unknown where they vary "
+                  "otherwise, and of several starts.")
+          .Column("level_to", &TrainingRow::level_to, Unit::kNone,
+                  "Last iteration of these; unknown where the log ends with them.")
+          .Column("level_before_ns", &TrainingRow::level_before_ns, Unit::kNanoseconds,
+                  "Median iteration of the others.")
+          .Column("level_after_ns", &TrainingRow::level_after_ns, Unit::kNanoseconds,
+                  "Median iteration of the slower ones.")
+          .Column("level_lost_ns", &TrainingRow::level_lost_ns, Unit::kNanoseconds,
+                  "What these take over the others.")
           .Column("slow_stretches_lost_ns", &TrainingRow::slow_stretches_lost_ns, Unit::kNanoseconds,
                   "What all slow stretches take over the pace of the fastest.")
           .Column("fast_stretch_tokens_per_second", &TrainingRow::fast_stretch_tokens_per_second, Unit::kNone,

@@ -67,17 +67,48 @@ double RoundedTo(const std::vector<double>& times, double median) {
   return found ? least : 0;
 }
 
+// Lines around one that show its pace; so many at one pace, and such a share of all, are a phase.
+constexpr size_t kLinesAround = 51, kLeastLinesOfPhase = 50;
+constexpr double kLeastPhase = 0.1;
+
+// What each time compares with: the median of all, and in long phases of another pace that of the times
+// around it.
+std::vector<double> UsualTimes(const std::vector<double>& times, double median) {
+  std::vector<double> usual(times.size(), median), around(times.size(), median);
+  const size_t least =
+      std::max(kLeastLinesOfPhase, static_cast<size_t>(kLeastPhase * static_cast<double>(times.size())));
+  if (times.size() < 2 * least) return usual;
+  for (size_t i = 0; i < times.size(); ++i) {
+    const size_t begin =
+        std::min(i < kLinesAround / 2 ? 0 : i - kLinesAround / 2, times.size() - kLinesAround);
+    around[i] = Median(std::vector<double>(times.begin() + static_cast<ptrdiff_t>(begin),
+                                           times.begin() + static_cast<ptrdiff_t>(begin + kLinesAround)));
+  }
+  for (size_t begin = 0, end = 0; begin < times.size(); begin = end) {
+    const auto other = [&](size_t i) { return std::abs(around[i] - median) > kLeastExcess * median; };
+    for (end = begin; end < times.size() && other(end) == other(begin);) ++end;
+    if (!other(begin) || end - begin < least) continue;
+    std::copy(around.begin() + static_cast<ptrdiff_t>(begin), around.begin() + static_cast<ptrdiff_t>(end),
+              usual.begin() + static_cast<ptrdiff_t>(begin));
+  }
+  return usual;
+}
+
 void MarkSlow(std::vector<TrainingLogRow>& rows, const Rows& group) {
   std::vector<double> times = TimesOf(rows, group);
+  const std::vector<double> in_order = times;
   const double median = Median(times);
-  const std::vector<double> printed = times;
-  const double spread = MedianAbsoluteDeviation(times);
+  const std::vector<double> usual = UsualTimes(in_order, median);
+  std::vector<double> distances;
+  for (size_t i = 0; i < group.size(); ++i) distances.push_back(std::abs(in_order[i] - usual[i]));
+  const double spread = Median(distances);
   // Half a step more than one: what differs by rounding is not slow.
-  const double step = spread > 0 ? 0 : 1.5 * RoundedTo(printed, median);
-  const double fence = median + std::max({kScore * spread / kNormal, kLeastExcess * median, step});
-  for (const size_t i : group) {
-    rows[i].excess_ns = *rows[i].elapsed_ns - median;
-    if (group.size() >= kLeastLines) rows[i].slow = *rows[i].elapsed_ns > fence;
+  const double step = spread > 0 ? 0 : 1.5 * RoundedTo(in_order, median);
+  for (size_t i = 0; i < group.size(); ++i) {
+    TrainingLogRow& row = rows[group[i]];
+    row.excess_ns = in_order[i] - usual[i];
+    if (group.size() >= kLeastLines)
+      row.slow = *row.excess_ns > std::max({kScore * spread / kNormal, kLeastExcess * usual[i], step});
   }
 }
 
@@ -304,7 +335,9 @@ const RelationOf<TrainingLogRow>& TrainingLogRelation() {
           .Column("elapsed_ns", &TrainingLogRow::elapsed_ns, Unit::kNanoseconds,
                   "Time of one iteration; unknown where the line is cut.")
           .Column("excess_ns", &TrainingLogRow::excess_ns, Unit::kNanoseconds,
-                  "That over the median of lines of the same attempt and batch.")
+                  "That over the median of lines of the same attempt and batch; in phases of another pace "
+                  "that last "
+                  "for a tenth of them, over the median of the lines around it.")
           .Column("warmup", &TrainingLogRow::warmup, Unit::kNone,
                   "1 for the first line of an attempt of at least 3, and slow ones right after it.")
           .Column("slow", &TrainingLogRow::slow, Unit::kNone,
