@@ -24,11 +24,13 @@ constexpr int64_t kLongestEvent = int64_t{86'400} * 1'000'000'000;
 #define CLOCK R"((\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?))"
 
 // "2020/11/25 23:52:15", "02/13/2022 23:11:11", the month first where both can be, rich's "[04/12/24
-// 16:46:13]", "[10/05 20:31:36]" and glog's "I0731 06:15:00.67", of any year: as ISO writes it, "" for none.
+// 16:46:13]", "[10/05 20:31:36]", MMEngine's without brackets and glog's "I0731 06:15:00.67", of any year: as
+// ISO writes it, "" for none.
 std::string LastSlashedTime(std::string_view text) {
   static const RE2 year_first(R"((?:^|[^\d/.])(\d{4})[/.](\d{2})[/.](\d{2})[ T,-]{1,3})" CLOCK),
       year_last(R"((?:^|[^\d/])(\d{2})/(\d{2})/(\d{4})[ T,-]{1,3})" CLOCK),
-      short_year(R"(^\[(\d{2})/(\d{2})/(\d{2}) )" CLOCK), no_year(R"(^\[(\d{2})/(\d{2}) )" CLOCK),
+      short_year(R"(^\[(\d{2})/(\d{2})/(\d{2}) )" CLOCK),
+      no_year(R"((?:^\[|^)(\d{2})/(\d{2}) )" CLOCK R"((?:[\s\]]|$))"),
       glog(R"(^[IWEF](\d{2})(\d{2}) )" CLOCK);
   std::string year, month, day, clock;
   if (text.find(':') == std::string_view::npos) return {};
@@ -187,12 +189,14 @@ void SpreadSingleTimes(std::vector<TrainingIteration>& rows) {
 }
 
 std::optional<TrainingEventKind> BetweenSteps(std::string_view line) {
-  for (const char* words : {"validation loss", "val_loss:", ": val loss ", ", val loss ", "step: val",
-                            "Validation bpb", "HellaSwag accuracy", "Start validation", "Starting validation",
-                            "begin validation", "Epoch(val)", "Test: [", "Start inference on "})
+  for (const char* words :
+       {"validation loss", "val_loss:", ": val loss ", ", val loss ", "step: val", "Validation bpb",
+        "HellaSwag accuracy", "Start validation", "Starting validation", "begin validation", "Epoch(val)",
+        "Iter(val)", "# Validation #", "Test: [", "Start inference on "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kEvaluation;
   for (const char* words : {"saving checkpoint", "Saving checkpoint", "Checkpoint saved",
-                            "Saving the checkpoint", "Saved checkpoint"})
+                            "Saving the checkpoint", "Saved checkpoint", "Saving unsharded checkpoint",
+                            "Saving sharded checkpoint", " checkpoint saved to "})
     if (line.find(words) != std::string_view::npos) return TrainingEventKind::kCheckpoint;
   return std::nullopt;
 }

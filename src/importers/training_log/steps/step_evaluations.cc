@@ -60,14 +60,21 @@ void StepEvaluations::Bar(std::string_view line, TrainingLog& log) {
   log.evaluation_ns += bar->ns;
 }
 
-// "Test: [30/242]  Time 0.604 (0.59)": the mean of its steps times their count; the last of its lines says it
-// best. The first batches wait for the loader to start: they alone say nothing of the others.
+// "Test: [30/242]  Time 0.604 (0.59)", and MMEngine's: the mean of its steps times their count; the last of
+// its lines says it best. The first batches wait for the loader to start: they alone say nothing of the
+// others.
 void StepEvaluations::Line(std::string_view line, TrainingLog& log) {
   static const RE2 words(
       R"((?:^|[\s\]])(?:Test|Val\w*|Eval\w*): *\[ *(\d+)/(\d+)\].*?\bTime *[\d.]+ *\( *([\d.]+)\))");
+  // "Epoch(val) [3][2036/2036]    mIoU: 0.61  data_time: 0.008  time: 0.107"
+  static const RE2 mmengine(
+      R"(\b(?:Epoch|Iter)\(val\) *(?:\[\d+\] ?)?\[ *(\d+)/(\d+)\].*[ \t\d]time: *([\d.]+))");
   int64_t step = 0, steps = 0;
   double mean = 0;
-  if (line.find("Time") == std::string_view::npos || !RE2::PartialMatch(line, words, &step, &steps, &mean) ||
+  const bool words_of_others =
+      line.find("Time") != std::string_view::npos && RE2::PartialMatch(line, words, &step, &steps, &mean);
+  if ((!words_of_others && (line.find("(val) ") == std::string_view::npos ||
+                            !RE2::PartialMatch(line, mmengine, &step, &steps, &mean))) ||
       !(mean > 0) || steps > 1'000'000'000 || 2 * (step + 1) < steps)
     return;
   if (rows_ != log.iterations.size()) ++log.evaluations;

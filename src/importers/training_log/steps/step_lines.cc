@@ -104,7 +104,8 @@ bool ProgramLinesReader::Line(std::string_view line, std::string_view before, in
     if (line.find(form->mark) != std::string_view::npos && Head(*form, line)) return true;
   if (form_ != nullptr && (form_->parts[0] == 'b' || line.find("100%") != std::string_view::npos))
     evaluations_.Bar(line, log_);
-  if (form_ != nullptr && form_->parts[0] == 'e' && !log_.iterations.empty()) evaluations_.Line(line, log_);
+  if (form_ != nullptr && (form_->parts[0] == 'e' || program_ == "MMEngine") && !log_.iterations.empty())
+    evaluations_.Line(line, log_);
   if (form_ != nullptr) StepEvaluations::Total(line, log_);
   auto kind = form_ != nullptr ? BetweenSteps(line) : std::nullopt;
   if (!kind && form_ != nullptr && by_hand_ && !printed_epochs_) kind = HappensBetween(line);
