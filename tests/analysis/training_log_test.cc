@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "src/analysis/summary/run.h"
 #include "src/analysis/training/benchmark_result.h"
 #include "src/analysis/training/generation_test.h"
@@ -32,6 +34,26 @@ void Add(TraceBuilder& b, const std::vector<double>& ms, int64_t attempt = 0) {
 }
 
 std::vector<TrainingLogRow> Rows(TraceBuilder& b) { return ComputeTrainingLog(test::ContextOf(b.trace)); }
+
+// What is slower from one line on for long is another pace: of these lines those alone are slow that are
+// above it.
+TEST(TrainingLog, LinesOfAnotherPaceAreNotSlow) {
+  std::vector<double> ms;
+  for (int i = 0; i < 400; ++i) ms.push_back((i < 260 ? 100 : 109) + i % 3 * 0.3 + (i % 90 == 50 ? 80 : 0));
+  TraceBuilder b;
+  Add(b, ms);
+  const std::vector<TrainingLogRow> rows = Rows(b);
+  EXPECT_EQ(std::ranges::count_if(rows, [](const TrainingLogRow& row) { return row.slow == true; }), 4);
+  EXPECT_TRUE(*rows[320].slow);
+  EXPECT_NEAR(*rows[320].excess_ns, 80e6, 1e6);
+  // For a tenth of them and less they are slow lines.
+  for (size_t i = 0; i < ms.size(); ++i)
+    ms[i] = (i < 200 || i >= 235 ? 100 : 109) + static_cast<double>(i % 3) * 0.3;
+  TraceBuilder few;
+  Add(few, ms);
+  const std::vector<TrainingLogRow> others = Rows(few);
+  EXPECT_EQ(std::ranges::count_if(others, [](const TrainingLogRow& row) { return row.slow == true; }), 35);
+}
 
 TEST(TrainingLog, TimeSinceTheLastCheckpointAndTheAccelerator) {
   TraceBuilder b;

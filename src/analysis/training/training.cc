@@ -333,6 +333,19 @@ const RelationOf<TrainingRow>& TrainingRelation() {
           .Column("odd_pace_lines", &TrainingRow::odd_pace_lines, Unit::kCount,
                   "Lines of its pace, wherever they stand.")
           .Column("other_pace_lines", &TrainingRow::other_pace_lines, Unit::kCount, "All other lines.")
+          .Column(
+              "stalls", &TrainingRow::stalls, Unit::kCount,
+              "Times of some seconds up to ten minutes between lines that no iteration takes, where lines "
+              "have dates and mostly tell what passes between them; unknown without. Evaluations and ends "
+              "of epochs whose time is known are no stalls.")
+          .Column("stalls_ns", &TrainingRow::stalls_ns, Unit::kNanoseconds, "Time of all of these.")
+          .Column("longest_stall_ns", &TrainingRow::longest_stall_ns, Unit::kNanoseconds, "The longest.")
+          .Column("longest_stall_after", &TrainingRow::longest_stall_after, Unit::kNone,
+                  "Iteration before it.")
+          .Column("stalls_with_checkpoint", &TrainingRow::stalls_with_checkpoint, Unit::kCount,
+                  "Of these, the ones in which the log tells of a checkpoint.")
+          .Column("stalls_with_evaluation", &TrainingRow::stalls_with_evaluation, Unit::kCount,
+                  "The same of an evaluation.")
           .Column("level_from", &TrainingRow::level_from, Unit::kNone,
                   "Iteration from which on lines with the same batch are slower than the others, by a "
                   "twentieth and more, for a seventh of the log and more; unknown where they vary "
@@ -421,6 +434,14 @@ std::vector<TrainingRow> ComputeTrainings(const Context& context, const std::vec
     row.gaps_ns = gaps->all_ns;
     row.longest_gap_ns = gaps->longest_ns;
     row.longest_gap_after = gaps->after;
+  }
+  if (const auto stalls = FindStalls(source)) {
+    row.stalls = stalls->stalls;
+    row.stalls_with_checkpoint = stalls->with_checkpoint;
+    row.stalls_with_evaluation = stalls->with_evaluation;
+    row.stalls_ns = stalls->all_ns;
+    row.longest_stall_ns = stalls->longest_ns;
+    row.longest_stall_after = stalls->after;
   }
   if (const auto device = source.settings.find("device");
       device != source.settings.end() && device->second != "gpu" && device->second != "cpu")

@@ -33,9 +33,13 @@ struct TrainingRow {
   std::optional<int64_t> skipped, nan, slow_lines;
   std::optional<double> slow_ns, fast_stretch_ns, slow_stretch_ns, slow_stretches_lost_ns,
       fast_stretch_tokens_per_second, slow_stretch_tokens_per_second, slow_stretches_lost_share, early_ns,
-      late_ns, growth_lost_ns, level_before_ns, level_after_ns, level_lost_ns, odd_pace_ns, other_pace_ns;
-  std::optional<int64_t> odd_first, odd_last, odd_lines, odd_pace_lines, other_pace_lines, level_from,
-      level_to;
+      late_ns, growth_lost_ns;
+  std::optional<int64_t> odd_first, odd_last, odd_lines, odd_pace_lines, other_pace_lines;
+  std::optional<double> odd_pace_ns, other_pace_ns;
+  std::optional<int64_t> level_from, level_to;
+  std::optional<double> level_before_ns, level_after_ns, level_lost_ns;
+  std::optional<int64_t> stalls, stalls_with_checkpoint, stalls_with_evaluation, longest_stall_after;
+  std::optional<double> stalls_ns, longest_stall_ns;
   std::optional<int64_t> world_size, tensor_parallel, pipeline_parallel, data_parallel, virtual_stages,
       micro_batch, global_batch, micro_batches, seq_length;
   std::optional<std::string> precision, recompute;

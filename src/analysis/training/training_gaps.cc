@@ -2,6 +2,8 @@
 #include "src/analysis/training/training_gaps.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "src/statistics/quantile.h"
@@ -16,7 +18,63 @@ constexpr double kNothing = 5e9;
 // No checkpoint takes as long; nor does it count where a line does not tell what its iterations took.
 constexpr double kLongestCheckpoint = 3600e9;
 
+// Of a stall: what it is above others, and iterations that it takes at least.
+constexpr double kAboveUsual = 10, kLeastIterations = 2;
+// Between most lines the iterations take all but this share of the time.
+constexpr double kMostUntimed = 0.1, kMostLinesAlike = 0.8;
+constexpr size_t kLeastTimedLines = 20;
+
 }  // namespace
+
+std::optional<TrainingStalls> FindStalls(const TrainingLog& log) {
+  std::vector<char> saves(log.iterations.size() + 1, 0), evaluates(saves), ends(saves);
+  for (const TrainingEvent& event : log.events) {
+    if (event.before >= saves.size()) continue;
+    if (event.kind == TrainingEventKind::kCheckpoint) saves[event.before] = 1;
+    if (event.kind == TrainingEventKind::kEvaluation) evaluates[event.before] = 1;
+    if (event.kind == TrainingEventKind::kEpochEnd) ends[event.before] = 1;
+  }
+  struct Rest {
+    size_t row;
+    double ns, each_ns;
+  };
+  std::vector<Rest> rests;
+  std::vector<double> distances;
+  size_t alike = 0;
+  for (size_t i = 1; i < log.iterations.size(); ++i) {
+    const TrainingIteration &line = log.iterations[i], &before = log.iterations[i - 1];
+    if (line.attempt != before.attempt || !line.time_ns || !before.time_ns || !line.covers ||
+        !line.elapsed_ns || *line.time_ns <= *before.time_ns ||
+        line.iteration - before.iteration != *line.covers)
+      continue;
+    const auto between = static_cast<double>(*line.time_ns - *before.time_ns);
+    const double rest = between - *line.elapsed_ns * static_cast<double>(*line.covers);
+    rests.push_back({i, rest, *line.elapsed_ns});
+    distances.push_back(std::abs(rest));
+    alike += std::abs(rest) <= kMostUntimed * between;
+  }
+  if (rests.size() < kLeastTimedLines ||
+      static_cast<double>(alike) < kMostLinesAlike * static_cast<double>(rests.size()))
+    return std::nullopt;
+  const double usual = Median(distances);
+  TrainingStalls found;
+  for (const Rest& rest : rests) {
+    if (rest.ns < std::max({kNothing, kAboveUsual * usual, kLeastIterations * rest.each_ns}) ||
+        rest.ns >= kLeastGap)
+      continue;
+    if ((evaluates[rest.row] != 0 && log.evaluations > 0) ||
+        (ends[rest.row] != 0 && !log.between_epochs_ns.empty()))
+      continue;
+    ++found.stalls;
+    found.with_checkpoint += saves[rest.row];
+    found.with_evaluation += evaluates[rest.row];
+    found.all_ns += rest.ns;
+    if (rest.ns <= found.longest_ns) continue;
+    found.longest_ns = rest.ns;
+    found.after = log.iterations[rest.row - 1].iteration;
+  }
+  return found.stalls > 0 ? std::optional(found) : std::nullopt;
+}
 
 std::optional<TrainingGaps> FindGaps(const TrainingLog& log) {
   // What a program does in them that it tells of takes as long as it tells; where it does not, only other

@@ -17,6 +17,18 @@ struct TrainingGaps {
 };
 
 // Nothing where none is far longer than evaluations and checkpoints between lines mostly take.
+// Shorter times between lines that no iteration takes, of seconds and more: what the program does there it
+// mostly tells.
+struct TrainingStalls {
+  int64_t stalls = 0, with_checkpoint = 0, with_evaluation = 0;
+  double all_ns = 0, longest_ns = 0;
+  int64_t after = 0;  // iteration before the longest
+};
+
+// Of lines with a date that print what their iterations took, where that mostly is what passes between them.
+// Evaluations whose time is known, and ends of epochs where these are told apart, are left out.
+std::optional<TrainingStalls> FindStalls(const TrainingLog& log);
+
 std::optional<TrainingGaps> FindGaps(const TrainingLog& log);
 
 }  // namespace dladvisor
