@@ -8,6 +8,7 @@
 #include <cctype>
 #include <utility>
 
+#include "src/importers/training_log/frameworks/printed_options.h"
 #include "src/importers/training_log/frameworks/slow_paths.h"
 #include "src/importers/training_log/frameworks/torchtitan.h"
 #include "src/importers/training_log/lines/log_line.h"
@@ -429,6 +430,7 @@ void SettingsReader::Line(std::string_view line, std::map<std::string, std::stri
       line.find("cmd = pdsh") != std::string_view::npos)
     TakeEnvironment(line.substr(0, 16384), settings);
   TakeWorkers(line, settings);
+  TakePrintedOptions(line, settings);
   TakeTorchtitanSizes(line, settings);
   TakeTrainerArgument(line, settings);
   TakeTrainerOptions(line.substr(0, 16384), settings);
