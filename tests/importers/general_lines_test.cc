@@ -335,6 +335,22 @@ TEST(GeneralLines, BatchesOfAValidationAreAnEvaluation) {
   EXPECT_DOUBLE_EQ(evaluation->ns.value_or(0), 20e9);
 }
 
+// "step 201/1000" and then "step 1/1000": of epochs each is gone through, but for the last lines.
+TEST(GeneralLines, StepsThatBeginAnewBeforeTheyAreThroughAreOfAnotherStart) {
+  const auto steps = [](int last) {
+    return LinesOf(20, last, 20,
+                   [](int step) { return fmt::format("step {}/1000 loss 2.5 lr 0.1, 250 ms/step", step); });
+  };
+  const TrainingLog starts = ReadTrainingLog(steps(200) + steps(300));
+  ASSERT_EQ(starts.iterations.size(), 25u);
+  EXPECT_EQ(starts.iterations[10].attempt, 1);
+  EXPECT_EQ(starts.iterations[24].iteration, 300);
+  const TrainingLog epochs = ReadTrainingLog(steps(980) + steps(300));
+  ASSERT_EQ(epochs.iterations.size(), 64u);
+  EXPECT_EQ(epochs.iterations[63].attempt, 0);
+  EXPECT_EQ(epochs.iterations[63].iteration, 1300);
+}
+
 // At the end of a line it is of the next iteration where one stands before the first, else of its own.
 TEST(GeneralLines, TimersAtTheEndsOfLines) {
   const auto line = [](int i) {

@@ -30,6 +30,8 @@ constexpr double kContradicts = 5;
 constexpr double kBeginsAgain = 0.5, kMostSlips = 0.02;
 // Epochs that begin alike, from which on their first number is no chance.
 constexpr size_t kLeastAlikeEpochs = 2;
+// What counts anew before it is through, but for this part of its steps, is another start.
+constexpr int64_t kPartsOfEpoch = 10;
 
 // "[16/5011]", "[1616/5011]" of each epoch: a program that prints every hundredth step counts samples, in
 // batches of 16. One that prints steps begins with 0, 1, or as many as lie between two lines, or says that
@@ -161,7 +163,9 @@ std::vector<TrainingIteration> Numbered(std::span<const GeneralStep> steps) {
         row.covers = 0;
       } else if (of == epoch && now > step) {
         row.covers = now - step;
-      } else if (of > epoch || (!line.epoch && now < step && line.steps && per_epoch == *line.steps)) {
+      } else if (of > epoch ||
+                 (!line.epoch && now < step && line.steps && per_epoch == *line.steps &&
+                  per_epoch - step <= std::max(last.covers.value_or(1), per_epoch / kPartsOfEpoch))) {
         // An epoch may start at 0 or 1, or go on counting; of epochs without a line all steps count.
         const int64_t between = by_epoch ? (of - epoch - 1) * per_epoch : 0;
         row.covers = now > step && !by_epoch
