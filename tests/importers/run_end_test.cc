@@ -53,6 +53,16 @@ TEST(RunEnd, WhatPyTorchWarnsOfIsNoEnd) {
   EXPECT_EQ(LogOfRun(Lines(1, 20) + words + error + stop + "\n").error, "");
 }
 
+TEST(RunEnd, SlurmSaysSoInOtherWords) {
+  EXPECT_EQ(
+      LogOfRun(Lines(1, 20) + "slurmstepd: error: *** JOB 12 ON n1 CANCELLED DUE TO TIME LIMIT ***\n").error,
+      "Slurm cancelled the job: time limit");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "srun: error: n1: task 0: Out Of Memory\n").error,
+            "the system killed it: the job's host memory was full");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "srun: error: n1: task 0: Exited with exit code 1\n").error, "");
+  EXPECT_EQ(LogOfRun(Lines(1, 20) + "see the error: Out Of Memory of the last run\n").error, "");
+}
+
 TEST(RunEnd, SlurmEndsARunWhereANodeFails) {
   const std::string words = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2024-10-11T13:44:45 ";
   EXPECT_EQ(LogOfRun(Lines(1, 20) + words + "DUE TO NODE FAILURE ***\n").error,

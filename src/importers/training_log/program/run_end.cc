@@ -70,7 +70,8 @@ std::string StopOf(std::string_view line) {
   static const RE2 alone(R"(^(Killed|Segmentation fault|Bus error)(?: +\(core dumped\))?\s*$)"),
       by_shell(R"(^\S{1,200}: line \d+: +\d+ (Killed|Segmentation fault|Bus error)\b)"),
       by_slurm(
-          R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT \S+ DUE TO (NODE FAIL\w*|PREEMPTION|TIME LIMIT) \*\*\*)");
+          R"(\*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED (?:AT \S+ )?DUE TO (NODE FAIL\w*|PREEMPTION|TIME LIMIT) \*\*\*)"),
+      out_of_memory(R"(\bsrun: error: \S+: tasks? [\d,-]+: Out Of Memory\s*$)");
   std::string words;
   if (line.size() > kLongestStop) return {};
   if (line.find("CANCELLED") != std::string_view::npos && RE2::PartialMatch(line, by_slurm, &words))
@@ -78,6 +79,8 @@ std::string StopOf(std::string_view line) {
   if (line.find("slurmstepd") != std::string_view::npos &&
       (line.find("oom_kill event") != std::string_view::npos ||
        line.find("oom-kill event") != std::string_view::npos))
+    return "the system killed it: the job's host memory was full";
+  if (line.find(": Out Of Memory") != std::string_view::npos && RE2::PartialMatch(line, out_of_memory))
     return "the system killed it: the job's host memory was full";
   if ((line.starts_with("Killed") || line.starts_with("Segm") || line.starts_with("Bus error") ||
        line.find(": line ") != std::string_view::npos) &&
