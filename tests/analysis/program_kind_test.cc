@@ -98,6 +98,32 @@ TEST(ProgramKind, BriefWorkOfManyKernelsIsOneShotUnlessOfANetwork) {
   EXPECT_EQ(of("aten::mm"), "inference");
 }
 
+TEST(ProgramKind, APassBehindTheLoadingOfItsModelIsOneShot) {
+  struct Loading {
+    int copies = 240, sizes = 40, kernels = 220, later = 0;
+  };
+  const auto of = [](const Loading& loading) {
+    TraceBuilder b;
+    const auto copy = [&b](Ns at, int64_t bytes) {
+      b.Copy(at, at + 1000, bytes, CopyDirection::kHostToDevice, MemoryKind::kPageable, MemoryKind::kDevice,
+             0);
+    };
+    for (int i = 0; i < loading.copies; ++i) copy(i * 10'000, 64 * (1 + i % loading.sizes));
+    // Times that do not repeat.
+    for (int k = 0; k < loading.kernels; ++k)
+      b.Kernel(100 * kMs + k * kMs, 100 * kMs + k * kMs + 20'000, "at::native::k" + std::to_string(k % 211),
+               0);
+    for (int i = 0; i < loading.later; ++i) copy(100 * kMs + i * kMs + 50'000, 64 * (1 + i % loading.sizes));
+    b.Range(0, 1, "aten::conv2d");
+    return KindOf(b);
+  };
+  EXPECT_EQ(of({}), "one-shot");
+  EXPECT_EQ(of({.kernels = 241}), "inference") << "a second pass";
+  EXPECT_EQ(of({.copies = 49, .kernels = 200}), "inference") << "not every copy is a parameter";
+  EXPECT_EQ(of({.sizes = 9}), "inference") << "batches";
+  EXPECT_EQ(of({.later = 40}), "inference") << "copies between kernels, too";
+}
+
 TEST(ProgramKind, OperatorsThatTakeLongerThanLaunchesComputeOnTheHost) {
   const auto products = [](int calls, Ns each) {
     TraceBuilder b;

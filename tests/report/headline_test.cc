@@ -445,6 +445,22 @@ TEST(Headline, SaysOfACauseNotWhatItsSymptomSavesByOtherAdvice) {
   EXPECT_THAT(text(12e6), HasSubstr("first, change it, which saves 12.0 ms (60 % of the loss)."));
 }
 
+TEST(Headline, BeginsWithAnUnknownLossWhereWhatIsKnownSavesLittleOfIt) {
+  const auto text = [](int64_t unknown_ns, double high_ns) {
+    Advice advice;
+    advice.findings = {MakeFinding("exposed-copies", Severity::kWarning, Outcome::kFired)};
+    advice.findings[0].recommendation = {"Copy less."};
+    advice.findings[0].saves = SavingClaim{"copy", 0, high_ns, high_ns};
+    return Render(
+        RunWithLedger({{"compute/other", 1'000'000}, {"idle/unknown", unknown_ns}, {"copy", 9'000'000}}),
+        advice, ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(20'000'000, 1e6), HasSubstr("to find it); first, find that reason; then copy less."));
+  EXPECT_THAT(text(20'000'000, 8e6), HasSubstr("first, copy less, which saves up to 8.00 ms"));
+  EXPECT_THAT(text(8'000'000, 0.5e6), HasSubstr("first, copy less, which saves up to 500 µs"))
+      << "half is known";
+}
+
 TEST(Headline, SaysWhatWouldTellAnUnknownLoss) {
   FakeRun run =
       RunWithLedger({{"compute/other", 10'000'000}, {"idle/unknown", 20'000'000}, {"copy", 10'000'000}});

@@ -8,6 +8,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -309,6 +310,33 @@ std::optional<ProgramKind> RecordedStep(const Trace& trace, const Names& ranges)
   return ProgramKind{program_kind::kTraining, fmt::format("operator {}", *update)};
 }
 
+// A model that is loaded parameter by parameter before the first kernel, and of which no second pass can
+// follow: a pass launches a kernel and more for each of its layers, which have a parameter or several.
+std::optional<ProgramKind> OnePassOfModel(const Context& context) {
+  constexpr size_t kLeastParameters = 50, kLeastSizes = 10;
+  constexpr double kMostlyAhead = 0.9;  // of all copies to the GPU
+  const Copies& copies = context.trace.copies;
+  for (const GpuWork& work : context.work) {
+    if (work.kernels.empty()) continue;
+    const Ns first = context.trace.kernels.start[work.kernels.front()];
+    std::unordered_set<int64_t> sizes;
+    size_t ahead = 0, all = 0;
+    for (const uint32_t copy : work.copies) {
+      if (copies.direction[copy] != CopyDirection::kHostToDevice) continue;
+      ++all;
+      if (copies.start[copy] >= first) continue;
+      ++ahead;
+      sizes.insert(copies.bytes[copy]);
+    }
+    if (ahead < kLeastParameters || sizes.size() < kLeastSizes || work.kernels.size() > ahead ||
+        static_cast<double>(ahead) < kMostlyAhead * static_cast<double>(all))
+      continue;
+    return ProgramKind{program_kind::kOneShot, fmt::format("{} kernels after {} copies that load a model",
+                                                           work.kernels.size(), ahead)};
+  }
+  return std::nullopt;
+}
+
 std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const Kernels& all = context.trace.kernels;
   const auto kernels = static_cast<int64_t>(all.size()), distinct = static_cast<int64_t>(names.size());
@@ -316,9 +344,12 @@ std::optional<ProgramKind> OneShot(const Context& context, const Names& names) {
   const bool many = kernels >= kLeastKernels;
   // Many kernels of a network in little time are an excerpt of its loop; those of other programs are all
   // there is.
-  if (kernels == 0 || context.trace.graph_launches.size() > 0 || Loops(context) || Measures(context) ||
-      (many && framework && IsOfNetworks(*framework)))
+  if (kernels == 0 || context.trace.graph_launches.size() > 0 || Loops(context) || Measures(context))
     return std::nullopt;
+  const bool of_network = framework && IsOfNetworks(*framework);
+  if (of_network)
+    if (auto pass = OnePassOfModel(context)) return pass;
+  if (many && of_network) return std::nullopt;
   if (auto brief = OverBeforeLong(context)) return brief;
   if (many) return std::nullopt;
   Ns work = 0;

@@ -10,8 +10,9 @@
 //   calls that begin and end a capture: they were written into a graph.
 // - one-shot: GPU work that does not repeat: fewer than three steps, and few kernels, each of which ran fewer
 //   than five times in the mean, or all of which take less than a millisecond, or are over in less than 50 ms
-//   and less than the program's start took: a test, a demonstration, a single cold call. A step of PyTorch's
-//   profiler that is not its first comes from a loop.
+//   and less than the program's start took, or fewer kernels of a network than copies that load it before
+//   them: a test, a demonstration, a single cold call. A step of PyTorch's profiler that is not its first
+//   comes from a loop.
 // - serving: an inference server (vLLM, SGLang, TensorRT-LLM), by its ranges or kernels.
 // - training: a backward pass or an update of parameters, by ranges or kernels.
 // - inference: other work of a framework of neural networks.

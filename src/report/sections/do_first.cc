@@ -92,6 +92,9 @@ Whole WholeOf(const ReportModel& model) {
           FigureNumber(model, has_steps ? "lost_per_step" : "lost_in_window").value_or(0)};
 }
 
+// A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
+double LeastSaving(const Whole& whole) { return std::max(0.01 * whole.total, 0.05 * whole.lost); }
+
 bool IsTest(const Advice& advice, const Whole& whole) {
   return whole.total < kBrief && FindingOf(advice, "one-shot-program").has_value();
 }
@@ -150,8 +153,7 @@ struct Weighed {
 // What may save so much of the time is worth beginning with, though nothing of it is sure.
 constexpr double kWorthATry = 0.25;
 Weighed WeighSavings(const Advice& advice, const Whole& whole) {
-  // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
-  const double least = std::max(0.01 * whole.total, 0.05 * whole.lost);
+  const double least = LeastSaving(whole);
   const bool is_test = IsTest(advice, whole);
   Weighed found;
   bool is_line = false;  // the best
@@ -348,6 +350,12 @@ std::optional<size_t> HostBeforeSavings(const ReportModel& model, std::optional<
 }
 
 }  // namespace
+
+bool SavesLittle(const ReportModel& model, const Finding& finding) {
+  if (!finding.saves) return false;
+  const double high = finding.saves->high_ns.value_or(0);
+  return high > 0 && high <= LeastSaving(WholeOf(model));
+}
 
 std::string DoubtText(const ReportModel& model) {
   const ReportTable* recorded = FindTable(model, "recorded");

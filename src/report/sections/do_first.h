@@ -15,6 +15,9 @@ namespace dladvisor {
 // The finding whose recommendation the headline gives; nothing where there is none to give.
 std::optional<size_t> DoFirst(const ReportModel& model);
 
+// Whether what it saves is too little to begin with, so that it leads only as nothing saves more.
+bool SavesLittle(const ReportModel& model, const Finding& finding);
+
 // Said before all else of a profile whose end is missing, or whose figures are in doubt; else "".
 std::string DoubtText(const ReportModel& model);
 // Whether the figures of the whole are worth saying.

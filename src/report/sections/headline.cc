@@ -106,6 +106,9 @@ HeadlineText Headline(const ReportModel& model) {
                         CoverageText(advice)),
             ""};
   }
+  if (SavesLittle(model, MostSaving(advice, *first)) && LossAwaitsAnotherCapture(model))
+    return {loss + "; ",
+            fmt::format("first, find that reason; then {}.", FirstThing(advice.findings[*first]))};
   const Finding saving = AsRecorded(ClaimingOfAlike(advice, *first));
   // What a symptom saves is by its own advice, and not by that on its cause.
   const bool claims = &MostSaving(advice, *first) == &advice.findings[*first];

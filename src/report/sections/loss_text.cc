@@ -143,6 +143,16 @@ bool OfComputing(const SavingClaim& claim) {
   return claim.bucket == kAllBuckets || claim.bucket.starts_with("compute");
 }
 
+bool LossAwaitsAnotherCapture(const ReportModel& model) {
+  double lost = 0, unknown = 0;
+  for (const Segment& segment : HeadlineSegments(model)) {
+    if (segment.label.starts_with("compute/")) continue;
+    lost += segment.value;
+    if (segment.label == "idle/unknown") unknown += segment.value;
+  }
+  return unknown > lost / 2 && !FlagsForIdleCauses(model).empty();
+}
+
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim) {
   for (const auto& [lost, total, of] : {std::tuple{"lost_per_step", "step_time", "{} per step"},
                                         {"lost_in_window", "window", "the analysed {}"}}) {

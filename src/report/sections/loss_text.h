@@ -16,6 +16,9 @@ inline constexpr double kSmallLoss = 0.05;
 // computing: where `claim`, of the finding to begin with, saves more of that, it says so.
 std::string LossText(const ReportModel& model, const std::optional<SavingClaim>& claim);
 
+// Whether most of what is lost is idle for a reason that the profile does not show, and another would.
+bool LossAwaitsAnotherCapture(const ReportModel& model);
+
 // "The GPU computes for 49.0 µs of 3.07 ms, which tells little of a program at work": of a single cold call,
 // of which no share says anything. `finding` is what says that it is one.
 std::string ColdCallText(const ReportModel& model, const Finding& finding);
