@@ -17,7 +17,9 @@ constexpr Ns kLeastStart = 5'000'000;
 // Of that time those of operators, as for drawing the order of samples, are this part at most.
 constexpr double kMostOperating = 0.1;
 
-bool IsFetch(std::string_view name) {
+}  // namespace
+
+bool IsFetchFromWorkers(std::string_view name) {
   return name.starts_with("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.") &&
          name.find("next", name.find('.')) != std::string_view::npos;
 }
@@ -30,8 +32,6 @@ bool CallsTheApi(const Trace& trace, uint32_t thread, Interval time) {
     if (calls.thread[i] == thread) return true;
   return false;
 }
-
-}  // namespace
 
 const RelationOf<LoaderRestartRow>& LoaderRestartRelation() {
   static const auto relation =
@@ -65,7 +65,8 @@ std::vector<LoaderRestartRow> ComputeLoaderRestarts(const Context& context) {
   std::map<uint32_t, Loader> loaders;  // by thread
   std::map<int64_t, LoaderRestartRow> by_rank;
   std::vector<bool> is_fetch(trace.names.size());
-  for (NameId name = 0; name < trace.names.size(); ++name) is_fetch[name] = IsFetch(trace.names.View(name));
+  for (NameId name = 0; name < trace.names.size(); ++name)
+    is_fetch[name] = IsFetchFromWorkers(trace.names.View(name));
   if (std::ranges::find(is_fetch, true) == is_fetch.end()) return {};
   for (uint32_t i = 0; i < ranges.size(); ++i) {
     if (ranges.open[i]) continue;

@@ -5,12 +5,18 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "engine/store/relation.h"
 #include "src/analysis/context/context.h"
 
 namespace dladvisor {
+
+// Whether a range is of asking a loader with worker processes for a batch.
+bool IsFetchFromWorkers(std::string_view name);
+// Whether the thread calls the GPU's API in that time.
+bool CallsTheApi(const Trace& trace, uint32_t thread, Interval time);
 
 struct LoaderRestartRow {
   int64_t rank = 0;

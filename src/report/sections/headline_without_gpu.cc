@@ -33,6 +33,7 @@ struct HostInput {
 constexpr std::array kHostInputs = std::to_array<HostInput>({
     {"random-on-host", "The host makes the input for much of the time", ""},
     {"operators-in-a-loop", "The host calls the same few operators for much of the time", ""},
+    {"workers-start", "The loader's workers start and end for much of the time", ""},
     {"host-loading", "The host loads data for most of the time", ""},
     {"stage-dominates", "The host loads data for much of the time", "loads"},
 });
