@@ -32,5 +32,21 @@ TEST(Stream, OverlapIsTimeBesideAnotherStream) {
   EXPECT_EQ(rows[2].overlap_ns, 10);
 }
 
+TEST(Stream, StretchesAreKernelsInARow) {
+  TraceBuilder b;
+  for (int i = 0; i < 8; ++i) {
+    b.Kernel(100 * i, 100 * i + 50, "k", 0);
+    b.trace.kernels.stream.Set(b.trace.kernels.size() - 1, i < 3 || i == 7 ? 13 : 14);
+  }
+  b.Copy(450, 460, 8, CopyDirection::kHostToDevice, MemoryKind::kPinned, MemoryKind::kDevice, 0);
+  b.trace.copies.stream.Set(b.trace.copies.size() - 1, 15);
+  const Context context = test::ContextOf(b.trace);
+  const auto rows = ComputeStreams(context);
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[0].stretches, 2);
+  EXPECT_EQ(rows[1].stretches, 1) << "a copy elsewhere begins no other";
+  EXPECT_EQ(rows[2].stretches, 0);
+}
+
 }  // namespace
 }  // namespace dladvisor

@@ -27,7 +27,11 @@ const RelationOf<StreamRow>& StreamRelation() {
           .Column("copy_ns", &StreamRow::copy_ns, Unit::kNanoseconds, "Sum of their durations.")
           .Column("busy_ns", &StreamRow::busy_ns, Unit::kNanoseconds, "Time with any of them (union).")
           .Column("overlap_ns", &StreamRow::overlap_ns, Unit::kNanoseconds,
-                  "Of that, with work on another stream of the device, too.");
+                  "Of that, with work on another stream of the device, too.")
+          .Column(
+              "stretches", &StreamRow::stretches, Unit::kCount,
+              "Times that its kernels begin behind one of another stream, in order of start: 1 of a stream "
+              "that is used once and then left.");
   return relation;
 }
 
@@ -73,6 +77,10 @@ class Sweep {
     ++(kernel ? s.row.kernels : s.row.copies);
     (kernel ? s.row.kernel_ns : s.row.copy_ns) += time.length();
     s.until = std::max(s.until, std::min(time.end, window_.end));
+    if (kernel) {
+      s.row.stretches += stream != last_kernels_;
+      last_kernels_ = stream;
+    }
     if (!s.runs) running_.push_back(stream);
     s.runs = true;
   }
@@ -102,6 +110,7 @@ class Sweep {
   std::vector<Running> streams_;
   std::map<int64_t, size_t> index_;
   size_t last_ = 0;
+  size_t last_kernels_ = std::numeric_limits<size_t>::max();  // stream of the last kernel
   std::vector<size_t> running_;
   Ns now_ = std::numeric_limits<Ns>::min();
 };

@@ -15,7 +15,7 @@ namespace dladvisor {
 struct StreamRow {
   int64_t rank = 0, device = 0, stream = 0;
   std::string kind;
-  int64_t kernels = 0, kernel_ns = 0, copies = 0, copy_ns = 0, busy_ns = 0, overlap_ns = 0;
+  int64_t kernels = 0, kernel_ns = 0, copies = 0, copy_ns = 0, busy_ns = 0, overlap_ns = 0, stretches = 0;
 };
 const RelationOf<StreamRow>& StreamRelation();
 
