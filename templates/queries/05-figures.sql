@@ -73,7 +73,7 @@ LIMIT 1;
 SELECT nullif(coalesce(program_ns, wall_ns), 0) FROM run;
 
 -- id: gpu_span
--- title: First to Last GPU Event
+-- title: Span of Calls and GPU Work
 -- unit: ns
 -- relation: run
 -- column: gpu_span_ns

@@ -55,6 +55,21 @@ TEST(Headline, SaysWhatFollowsStartUp) {
   EXPECT_THAT(text(), HasSubstr("of start-up; then compare the ranks."));
 }
 
+TEST(Headline, BeginsWithWhatHoldsTheWholeGpuBack) {
+  Advice advice;
+  advice.findings = {MakeFinding("training-mode-inference", Severity::kWarning, Outcome::kFired),
+                     MakeFinding("memory-below-its-rate", Severity::kWarning, Outcome::kFired)};
+  advice.findings[0].recommendation = {"Switch to evaluation mode."};
+  advice.findings[0].saves = SavingClaim{"compute/other", 10e6, 20e6, 20e6};
+  advice.findings[1].recommendation = {"Find out what holds the GPU back."};
+  const auto text = [&](int64_t idle_ns) {
+    return Render(RunWithLedger({{"compute/other", 60'000'000}, {"idle/launch", idle_ns}}), advice,
+                  ReportFormat::kMarkdown);
+  };
+  EXPECT_THAT(text(10'000'000), HasSubstr("first, find out what holds the GPU back"));
+  EXPECT_THAT(text(90'000'000), HasSubstr("first, switch to evaluation mode"));
+}
+
 TEST(Headline, BeginsWithStartUpThatIsMostOfTheLoss) {
   const auto text = [](int64_t start_up_ns, double launching_ns = 0) {
     Advice advice;

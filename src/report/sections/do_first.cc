@@ -95,6 +95,8 @@ Whole WholeOf(const ReportModel& model) {
 // A saving of less than a hundredth, or of a twentieth of what is lost, is not what to begin with.
 double LeastSaving(const Whole& whole) { return std::max(0.01 * whole.total, 0.05 * whole.lost); }
 
+constexpr double kHalfIdle = 0.5;
+
 bool IsTest(const Advice& advice, const Whole& whole) {
   return whole.total < kBrief && FindingOf(advice, "one-shot-program").has_value();
 }
@@ -131,7 +133,10 @@ std::optional<size_t> BeforeSavings(const ReportModel& model) {
     const auto begins = HostAloneBeforeWhatIsMissing(advice);
     return begins ? std::optional(begins->root) : std::nullopt;
   }
-  return FindingOf(advice, "late-first-batch");
+  if (const auto late = FindingOf(advice, "late-first-batch")) return late;
+  // Until the GPU works at its speed, the times of its kernels say little of what would save some.
+  const Whole whole = WholeOf(model);
+  return whole.lost < kHalfIdle * whole.total ? FindingOf(advice, "memory-below-its-rate") : std::nullopt;
 }
 
 // Without steps nothing shows that loading and compiling code recurs, as other losses do while the program
