@@ -93,6 +93,7 @@ struct Trace {
   std::map<std::string, std::string> environment;  // variables of the profiled process
   std::vector<std::string> command;                // program and arguments, empty where unknown
   std::string program_error;  // with which it ended, as it printed it; "" where none is known
+  std::string last_printed;   // the last line of its output, where the profile holds that
   std::map<std::string, std::string> capture_options;
   std::optional<int64_t> rank, world_size;  // of the distributed job, where the profile records it
 

@@ -113,5 +113,20 @@ TEST(Profile, SaysWhatCallsWithoutKernelsAre) {
             "CUDA was traced, and the program made no CUDA call.");
 }
 
+TEST(Profile, NothingAtAllSaysNothingOfCalls) {
+  TraceBuilder b;
+  b.trace.capture_options["gpu_traced"] = "yes";
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).notes,
+            "CUDA was traced, and nothing at all was recorded: no call, no range and no sample.");
+  b.trace.last_printed = "saved results.csv";
+  EXPECT_EQ(
+      ComputeProfile(test::ContextOf(b.trace)).notes,
+      "CUDA was traced, and nothing at all was recorded: no call, no range and no sample, while the program "
+      "printed at last \"saved results.csv\".");
+  b.Os(0, 10, "read");
+  EXPECT_EQ(ComputeProfile(test::ContextOf(b.trace)).notes,
+            "CUDA was traced, and the program made no CUDA call.");
+}
+
 }  // namespace
 }  // namespace dladvisor

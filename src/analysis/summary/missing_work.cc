@@ -29,6 +29,13 @@ bool AnyLaunch(const Trace& trace) {
                              [&](NameId name) { return kinds[name] == ApiKind::kLaunch; });
 }
 
+// Not even what the profiler itself takes: whether the program called CUDA is not known then.
+bool RecordedNothing(const Trace& trace) {
+  return trace.api_calls.size() + trace.ranges.size() + trace.os_calls.size() + trace.cpu_samples.size() +
+             trace.cpu_runs.size() + trace.mpi_calls.size() + trace.overheads.size() ==
+         0;
+}
+
 }  // namespace
 
 void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
@@ -65,6 +72,11 @@ void ExplainMissingWork(const Trace& trace, ProfileRow& row) {
     why = fmt::format("stacks of the host show that the program calls the GPU ({}), and no call was recorded",
                       *row.stack_call);
     row.gpu_traced.reset();
+  } else if (row.gpu_traced == true && RecordedNothing(trace)) {
+    why = "CUDA was traced, and nothing at all was recorded: no call, no range and no sample";
+    if (!trace.last_printed.empty())
+      why += fmt::format(", while the program printed at last \"{}\"", trace.last_printed);
+    wanted.clear();
   } else if (row.gpu_traced == true) {
     why = "CUDA was traced, and the program made no CUDA call";
     wanted.clear();

@@ -231,12 +231,33 @@ void ReadSystem(Context& context) {
   ReadWhetherGpuIsTraced(context.trace);
 }
 
+namespace {
+
+// Up to what a sentence holds; "" where it prints nothing but spaces.
+std::string LastLine(std::string_view text) {
+  constexpr size_t kMostCharacters = 120;
+  constexpr std::string_view kSpaces = " \t\r\n";
+  const size_t end = text.find_last_not_of(kSpaces);
+  if (end == std::string_view::npos) return "";
+  text = text.substr(0, end + 1);
+  const size_t line = text.find_last_of("\r\n");
+  if (line != std::string_view::npos) text.remove_prefix(line + 1);
+  text.remove_prefix(text.find_first_not_of(kSpaces));
+  return text.size() > kMostCharacters ? "" : std::string(text);
+}
+
+}  // namespace
+
 // Of a job's processes the first that says one.
 void ReadProgramError(Context& in) {
   const bool did_nothing = in.trace.kernels.size() == 0 && in.trace.graph_launches.size() == 0;
   std::map<int64_t, std::vector<std::string_view>> printed;  // by process
   Rows rows(in.db, "ProcessStreams", {"globalPid", "contentId"});
-  while (rows.Next()) printed[rows.Integer(0, 0)].push_back(in.names.Text(rows.Integer(1, -1)));
+  while (rows.Next()) {
+    const std::string_view text = in.names.Text(rows.Integer(1, -1));
+    printed[rows.Integer(0, 0)].push_back(text);
+    if (std::string line = LastLine(text); !line.empty()) in.trace.last_printed = std::move(line);
+  }
   for (const auto& [process, streams] : printed) {
     in.trace.program_error = training_log::ProgramError(streams, did_nothing);
     if (!in.trace.program_error.empty()) return;

@@ -91,9 +91,12 @@ HeadlineText HeadlineWithoutGpu(const ReportModel& model, std::optional<size_t> 
                                     : std::string_view();
   // A profiler that does not know the driver may have lost the calls.
   if (CalledNoGpu(model) && !next.starts_with("Profile with a newer version"))
-    return {std::string("No GPU work was recorded: the program made no CUDA call while it was traced") +
-                (none ? "; " : "."),
-            none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
+    return {
+        (next.starts_with("See whether CUDA can be traced")
+             ? std::string("Nothing was recorded, though CUDA was traced")
+             : std::string("No GPU work was recorded: the program made no CUDA call while it was traced")) +
+            (none ? "; " : "."),
+        none ? fmt::format("first, {}.", FirstThing(advice.findings[*none])) : ""};
   // Calls of the program were recorded: the flags were right.
   if (const auto lost = FindingOf(advice, "gpu-trace-missing")) {
     const auto host = HostAloneBeforeWhatIsMissing(advice);
