@@ -28,19 +28,6 @@ TEST(PrintedFigures, TimesByTheirSum) {
   EXPECT_FALSE(output.timed());
 }
 
-TEST(PrintedFigures, ARateThatNamesWhatFollowsIsNoUnit) {
-  std::string text;
-  for (int frame = 0; frame < 60; ++frame)
-    text +=
-        fmt::format("inference time: 0.0{0} FPS: 2{1}.5, latency: 4{1}.0 ms\n", 39 + frame % 3, frame % 4);
-  const ProgramOutput output = ReadProgram("Loading model on cuda:0\n" + text);
-  ASSERT_EQ(output.figures.size(), 2u);
-  for (const ProgramFigure& figure : output.figures) {
-    EXPECT_EQ(figure.name, figure.unit.empty() ? "latency" : "FPS");
-    EXPECT_EQ(figure.count, 60);
-  }
-}
-
 TEST(PrintedFigures, NumbersThatFollowOneAnotherCountRounds) {
   std::string text;
   for (int batch = 0; batch < 300; ++batch)

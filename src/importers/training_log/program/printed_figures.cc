@@ -164,7 +164,7 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
       in_name(
           R"(([A-Za-z][\w .%#&+-]{0,60}?) ?[\[(](ns|us|µs|ms|secs?|seconds|s|mins?|[A-Za-z]{2,10}/s(?:ec)?|fps|FPS|[KMGT]i?B/s|[GT]FLOP(?:/s|S|s))[\])]\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
       itself(
-          R"((?:^|[\s,|])((?:tok(?:en)?s?|samples?|im(?:g|age)s?|it|req(?:uest)?s?)/s(?:ec)?|fps|FPS)\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
+          R"((?:^|[\s,|])((?:tok(?:en)?s?|samples?|im(?:g|age)s?|it|req(?:uest)?s?)/s(?:ec)?)\s*[:=]\s*(\d[\d,]*(?:\.\d+)?)(?:[^\w.]|$))"),
       // "inference_ms=11.2"
       ending(
           R"((?:^|[\s,|;({])([A-Za-z][\w.]{0,40}?)_(ns|us|ms|secs?|seconds)\s*[=:]\s*(\d+(?:\.\d+)?)(?:[\s,|;)}]|$))");
@@ -197,11 +197,6 @@ void PrintedFiguresReader::Line(std::string_view coloured) {
   rest = re2::StringPiece(line);
   while (RE2::FindAndConsume(&rest, behind, &name, &verb, &number, &unit)) {
     if (!SaysSo(name, Trim(verb))) continue;
-    // "inference time: 0.039 FPS: 25.6": the rate names what follows.
-    if (!NsOfUnit(Lower(unit)) && (rest.data()[-1] == ':' || rest.data()[-1] == '=')) {
-      rest = re2::StringPiece(rest.data() - unit.size() - 1, rest.size() + unit.size() + 1);
-      continue;
-    }
     Take(FigureName(name), FigureNumber(number), unit);
     any = true;
   }
