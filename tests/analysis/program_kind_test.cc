@@ -100,7 +100,7 @@ TEST(ProgramKind, BriefWorkOfManyKernelsIsOneShotUnlessOfANetwork) {
 
 TEST(ProgramKind, APassBehindTheLoadingOfItsModelIsOneShot) {
   struct Loading {
-    int copies = 240, sizes = 40, kernels = 220, later = 0;
+    int copies = 240, sizes = 40, kernels = 220, later = 0, names = 211;
   };
   const auto of = [](const Loading& loading) {
     TraceBuilder b;
@@ -111,14 +111,16 @@ TEST(ProgramKind, APassBehindTheLoadingOfItsModelIsOneShot) {
     for (int i = 0; i < loading.copies; ++i) copy(i * 10'000, 64 * (1 + i % loading.sizes));
     // Times that do not repeat.
     for (int k = 0; k < loading.kernels; ++k)
-      b.Kernel(100 * kMs + k * kMs, 100 * kMs + k * kMs + 20'000, "at::native::k" + std::to_string(k % 211),
-               0);
+      b.Kernel(100 * kMs + k * kMs, 100 * kMs + k * kMs + 20'000,
+               "at::native::k" + std::to_string(k % loading.names), 0);
     for (int i = 0; i < loading.later; ++i) copy(100 * kMs + i * kMs + 50'000, 64 * (1 + i % loading.sizes));
     b.Range(0, 1, "aten::conv2d");
     return KindOf(b);
   };
   EXPECT_EQ(of({}), "one-shot");
-  EXPECT_EQ(of({.kernels = 241}), "inference") << "a second pass";
+  EXPECT_EQ(of({.kernels = 241}), "inference") << "more than the parameters";
+  EXPECT_EQ(of({.kernels = 220, .names = 110}), "inference") << "a second pass";
+  EXPECT_EQ(of({.kernels = 220, .names = 73}), "inference") << "a third pass";
   EXPECT_EQ(of({.copies = 49, .kernels = 200}), "inference") << "not every copy is a parameter";
   EXPECT_EQ(of({.sizes = 9}), "inference") << "batches";
   EXPECT_EQ(of({.later = 40}), "inference") << "copies between kernels, too";

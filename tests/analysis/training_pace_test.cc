@@ -108,6 +108,14 @@ TEST(TrainingPace, ALevelThatChangesOnce) {
   EXPECT_FALSE(FindPaceLevel(twice));
 }
 
+TEST(TrainingPace, TheNextDigitIsNoOtherLevel) {
+  std::vector<TrainingLogRow> log = Log({100, 100, 100, 100, 100, 100, 110, 110, 110, 110});
+  for (size_t i = 0; i < log.size(); ++i) log[i].elapsed_ns = i < 240 ? 1'000'000'000 : 1'100'000'000;
+  EXPECT_FALSE(FindPaceLevel(log));
+  log[5].elapsed_ns = 1'050'000'000;
+  EXPECT_TRUE(FindPaceLevel(log)) << "printed with two digits";
+}
+
 // As sequences that grow do, or a warm-up that is long.
 TEST(TrainingPace, WhatDoesNotComeBackIsASchedule) {
   EXPECT_FALSE(FindPaceShifts(Log({100, 100, 100, 200, 200, 200, 300, 300, 300, 300})));

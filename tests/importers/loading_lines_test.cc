@@ -76,7 +76,8 @@ TEST(LoadingLines, WhatIsNoWaitForDataIsNone) {
   for (const char* line :
        {"step 90, loss: 0.31, data: 0.05, physics: 0.26, time: 91.2\n",
         "step 90, data: 0.050, physics: 0.26\n", "epoch time: 180.2, data: 12.4\n",
-        "timestamp: 1.2, database: 0.2\n", "update: 0.2, time: 0.1\n", "time: 0.50, data: 3.25GB\n"})
+        "iter 100, time: 0.952, data: 0.880, pde: 0.0021, bc: 0.1132\n", "timestamp: 1.2, database: 0.2\n",
+        "update: 0.2, time: 0.1\n", "time: 0.50, data: 3.25GB\n"})
     EXPECT_EQ(WaitsOfText(EpochsWithBar(4, [&](int) { return std::string(line); })),
               (std::vector<int>{-1, -1, -1, -1}))
         << line;

@@ -14,7 +14,7 @@ namespace {
 std::string OptionsOf(const std::string& text) {
   const auto settings = test::ReadLog(text + "\n" + test::StepsOf(1, 20)).training_log.settings;
   std::string found;
-  for (const char* name : {"batch_size", "num_workers", "amp", "compile"}) {
+  for (const char* name : {"printed_batch_size", "num_workers", "amp", "compile"}) {
     const auto setting = settings.find(name);
     found += (found.empty() ? "" : " ") + (setting == settings.end() ? "-" : setting->second);
   }
@@ -45,6 +45,21 @@ TEST(PrintedOptions, OfDataclassesAndDictionaries) {
   EXPECT_EQ(
       OptionsOf("config: {\"lr\": 0.1, \"batch_size\": 64, \"num_workers\": 8, \"seed\": 1, \"ema\": 0.9}"),
       "64 8 - -");
+}
+
+TEST(PrintedOptions, BlameTheLeast) {
+  EXPECT_EQ(
+      OptionsOf("Namespace(batch_size=8, fp16=False, torch_dtype=torch.bfloat16, local_rank=-1, lr=5e-5)"),
+      "8 - - -");
+  EXPECT_EQ(OptionsOf("Namespace(batch_size=8, mixed_precision=None, local_rank=-1, seed=1, lr=5e-5)"),
+            "8 - - -");
+  EXPECT_EQ(OptionsOf("Config(model=Model(batch_size=8, compile=True, dim=64), teacher=Model(compile=False, "
+                      "dim=32, depth=4))"),
+            "8 - - True");
+  EXPECT_EQ(
+      OptionsOf(
+          "config: {'lr': 0.1, 'num_workers': 0, 'batch_size': 64, 'gamma': 0.99, 'framework': 'torch'}"),
+      "64 - - -");
 }
 
 TEST(PrintedOptions, AloneOnALine) {

@@ -32,7 +32,7 @@ bool IsOfDrawing(std::string_view name) {
 struct Drawing {
   Ns end = 0;                         // of the operators so far
   bool seeded = false;                // the last of them drew a number
-  Interval starting;                  // behind that
+  Interval starting = {};             // behind that
   int64_t numbers = 0;                // drawn behind the start
   bool order = false, other = false;  // drawn, called behind the start
 

@@ -191,7 +191,7 @@ std::optional<ProgramKind> CallsNoDriver(const Trace& trace) {
 std::optional<ProgramKind> HostOnly(const Trace& trace, const Names& ranges) {
   if (!GivesGpusNothing(trace)) return std::nullopt;
   static const RE2 of_gpus(
-      R"((?i)cudnn|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
+      R"((?i)cudnn_?(?:[a-hj-z]|i[a-rt-z])|cuda|\bhip|miopen|nccl|rccl|cublas|_flash_attention|_efficient_attention|_fused_(adam|sgd)|Fused(Adam|SGD|Lamb))");
   static const RE2 of_hosts(
       R"((?i)^aten::(_?mkldnn|mkl_|_?nnpack|_?thnn_conv|_?slow_conv\w*(_cpu|_forward)?$)|^mkldnn|^gloo:|^onednn|^(Tfrt|PjRt)Cpu\w*::Execute|^ThunkExecutor::Execute)");
   if (Matching(ranges, of_gpus)) return std::nullopt;
@@ -310,14 +310,27 @@ std::optional<ProgramKind> RecordedStep(const Trace& trace, const Names& ranges)
   return ProgramKind{program_kind::kTraining, fmt::format("operator {}", *update)};
 }
 
-// A model that is loaded parameter by parameter before the first kernel, and of which no second pass can
-// follow: a pass launches a kernel and more for each of its layers, which have a parameter or several.
+// Whether the second half of so many kernels, or the last third, repeats those before it.
+bool EndsWithAPassAgain(const Kernels& kernels, const std::vector<uint32_t>& order) {
+  const size_t count = order.size();
+  for (size_t pass = count / 3; pass > 0 && 2 * pass <= count; ++pass) {
+    size_t same = 0;
+    while (same < pass &&
+           kernels.name[order[count - 1 - same]] == kernels.name[order[count - 1 - same - pass]])
+      ++same;
+    if (same == pass) return true;
+  }
+  return false;
+}
+
+// A model that is loaded parameter by parameter before the first kernel, and of which no second pass
+// follows: it would end with the same kernels again.
 std::optional<ProgramKind> OnePassOfModel(const Context& context) {
-  constexpr size_t kLeastParameters = 50, kLeastSizes = 10;
+  constexpr size_t kLeastParameters = 50, kLeastSizes = 10, kMostKernelsOfPass = 10'000;
   constexpr double kMostlyAhead = 0.9;  // of all copies to the GPU
   const Copies& copies = context.trace.copies;
   for (const GpuWork& work : context.work) {
-    if (work.kernels.empty()) continue;
+    if (work.kernels.empty() || work.kernels.size() > kMostKernelsOfPass) continue;
     const Ns first = context.trace.kernels.start[work.kernels.front()];
     std::unordered_set<int64_t> sizes;
     size_t ahead = 0, all = 0;
@@ -329,7 +342,8 @@ std::optional<ProgramKind> OnePassOfModel(const Context& context) {
       sizes.insert(copies.bytes[copy]);
     }
     if (ahead < kLeastParameters || sizes.size() < kLeastSizes || work.kernels.size() > ahead ||
-        static_cast<double>(ahead) < kMostlyAhead * static_cast<double>(all))
+        static_cast<double>(ahead) < kMostlyAhead * static_cast<double>(all) ||
+        EndsWithAPassAgain(context.trace.kernels, work.kernels))
       continue;
     return ProgramKind{program_kind::kOneShot, fmt::format("{} kernels after {} copies that load a model",
                                                            work.kernels.size(), ahead)};

@@ -31,6 +31,8 @@ constexpr double kRegular = 1.3;
 // either side varies by.
 constexpr size_t kLeastStretchesOfLevel = 3, kLeastLinesOfLevel = 200;
 constexpr double kLeastStep = 1.05, kMostOfStep = 0.5;
+// From one printed digit to the next is no change.
+constexpr double kLeastRoundings = 1.5;
 
 struct Line {
   double ns;  // of one iteration
@@ -47,13 +49,18 @@ bool IsSlower(const Stretch& a, const Stretch& b) {
   return a.low > b.high && a.median >= kLeastRatio * b.median;
 }
 
+// Iterations of a line, as no log of a program holds more.
+double CoversOf(const TrainingLogRow& row) {
+  constexpr int64_t kMostIterations = 1'000'000'000'000'000;
+  return static_cast<double>(std::min(row.covers.value_or(1), kMostIterations));
+}
+
 // Of lines that tell tokens per second and no time.
 std::vector<Line> LinesOfTokens(const std::vector<TrainingLogRow>& log) {
   std::vector<Line> lines;
   for (const TrainingLogRow& row : log)
     if (!row.warmup && row.tokens_per_second.value_or(0) > 0)
-      lines.push_back({1e9 / *row.tokens_per_second, static_cast<double>(row.covers.value_or(1)),
-                       row.iteration, row.attempt});
+      lines.push_back({1e9 / *row.tokens_per_second, CoversOf(row), row.iteration, row.attempt});
   return lines;
 }
 
@@ -71,8 +78,8 @@ std::vector<Line> LinesOf(const std::vector<TrainingLogRow>& log) {
   const double typical = by_token ? Median(tokens) : 0;
   std::vector<Line> lines;
   for (const TrainingLogRow* row : most->second)
-    lines.push_back({by_token ? typical / *row->tokens_per_second : *row->elapsed_ns,
-                     static_cast<double>(row->covers.value_or(1)), row->iteration, row->attempt});
+    lines.push_back({by_token ? typical / *row->tokens_per_second : *row->elapsed_ns, CoversOf(*row),
+                     row->iteration, row->attempt});
   return lines;
 }
 
@@ -259,6 +266,17 @@ std::optional<PaceShifts> FindPaceShifts(const std::vector<TrainingLogRow>& log)
   return shifts;
 }
 
+// The least distance between two times that differ: what they are rounded to, where they are.
+double LeastDistance(const std::vector<Line>& lines) {
+  std::vector<double> times;
+  for (const Line& line : lines) times.push_back(line.ns);
+  std::ranges::sort(times);
+  double least = times.empty() ? 0 : times.back();
+  for (size_t i = 1; i < times.size(); ++i)
+    if (times[i] > times[i - 1]) least = std::min(least, times[i] - times[i - 1]);
+  return least;
+}
+
 std::optional<PaceLevel> FindPaceLevel(const std::vector<TrainingLogRow>& log) {
   const auto starts_again = [&](const TrainingLogRow& row) { return row.attempt != log.front().attempt; };
   const auto times = [](const TrainingLogRow& row) { return row.elapsed_ns.has_value(); };
@@ -267,6 +285,7 @@ std::optional<PaceLevel> FindPaceLevel(const std::vector<TrainingLogRow>& log) {
   if (lines.size() < kLeastLinesOfLevel) return std::nullopt;
   const std::vector<Stretch> stretches = StretchesOf(lines, kMostStretches);
   const size_t count = stretches.size();
+  const double least_step = kLeastRoundings * LeastDistance(lines);
   std::optional<PaceLevel> found;
   size_t longest = 0, first = 0, last = 0;
   for (size_t begin = 2; begin + kLeastStretchesOfLevel <= count; ++begin)
@@ -283,8 +302,8 @@ std::optional<PaceLevel> FindPaceLevel(const std::vector<TrainingLogRow>& log) {
       const auto [least, most] = std::ranges::minmax(around);
       const auto [least_within, most_within] = std::ranges::minmax(within);
       const double before = Median(around), after = Median(within), step = after - before;
-      if (after < kLeastStep * before || least_within <= most || most - least > kMostOfStep * step ||
-          most_within - least_within > kMostOfStep * step)
+      if (after < kLeastStep * before || step < least_step || least_within <= most ||
+          most - least > kMostOfStep * step || most_within - least_within > kMostOfStep * step)
         continue;
       longest = end - begin;
       first = begin;

@@ -24,7 +24,7 @@ void KeepMost(const char* name, int64_t value, std::map<std::string, std::string
 
 void TakeBatch(std::string_view text, std::map<std::string, std::string>& settings) {
   const auto count = Integer(text);
-  if (count && *count > 0 && *count < kLargestBatch) KeepMost("batch_size", *count, settings);
+  if (count && *count > 0 && *count < kLargestBatch) KeepMost("printed_batch_size", *count, settings);
 }
 
 // Whether the pairs on a line are those of a program's options.
@@ -43,19 +43,24 @@ void TakeOptions(std::string_view line, std::map<std::string, std::string>& sett
   static const RE2 option(
       R"(\b(batch_size|batchSize|batch_size_per_gpu|samples_per_gpu|num_?workers|n_workers|workers|nThreads|data_workers|dataloader_num_workers|workers_per_gpu|fp16|use_fp16|amp|use_amp|mixed_precision|compile|torch_compile|use_compile|compile_model)['"]?(?:=|: )['"]?([\w.-]+)['"]?\s?[,)}])"),
       half(
-          R"((?i)\b\w*(?:fp16|bf16|amp|half|autocast|mixed_precision)\w*['"]?(?:=|: )(?:True|1\b)|(?:=|: )['"]?(?:torch\.)?(?:fp16|bf16|float16|bfloat16|half|16|16-mixed|bf16-mixed|16-true|bf16-true)['"]\s?[,)}]|\b(?:dtype|precision)['"]?(?:=|: )['"]?(?:torch\.)?(?:fp16|bf16|float16|bfloat16|half|16)\b)");
+          R"((?i)\b\w*(?:fp16|bf16|amp|half|autocast|mixed_precision)\w*['"]?(?:=|: )(?:True|1\b)|(?:=|: )['"]?(?:torch\.)?(?:(?:fp16|bf16|float16|bfloat16|half|16-mixed|bf16-mixed|16-true|bf16-true)['"]?|16['"])\s?[,)}]|\b\w*(?:dtype|precision)['"]?(?:=|: )['"]?(?:torch\.)?(?:fp16|bf16|float16|bfloat16|half|16)\b)");
   re2::StringPiece rest(line.data(), line.size());
   std::string name, value;
+  // Workers of reinforcement learning play the environment.
+  static const RE2 of_playing(R"(gamma|rollout|num_envs|env_name|env_id)");
+  const bool plays = RE2::PartialMatch(line, of_playing);
   bool full = false;
   while (RE2::FindAndConsume(&rest, option, &name, &value)) {
-    const bool off = value == "False" || value == "false" || value == "None" || value == "no";
+    const bool off = value == "False" || value == "false" || value == "no";
     if (name.starts_with("batch") || name.starts_with("samples")) {
       TakeBatch(value, settings);
     } else if (name.find("orkers") != std::string::npos || name == "nThreads") {
       const auto count = Integer(value);
-      if (count && *count >= 0 && *count <= kMostWorkersOfOptions) KeepMost("num_workers", *count, settings);
+      if (!plays && count && *count >= 0 && *count <= kMostWorkersOfOptions)
+        KeepMost("num_workers", *count, settings);
     } else if (name.find("compile") != std::string::npos) {
-      if (value == "False" || value == "True") settings["compile"] = value;
+      if (value == "True") settings["compile"] = value;
+      if (value == "False") settings.try_emplace("compile", value);
     } else {
       full = full || off;
     }

@@ -39,6 +39,9 @@ bool TimeOfLoadingBeside(std::string_view line, double& data_seconds) {
   if (!RE2::PartialMatch(line, time_first, &time, &of_time, &data, &of_data) &&
       !RE2::PartialMatch(line, data_first, &data, &of_data, &time, &of_time))
     return false;
+  // A loss of the data beside one of an equation.
+  static const RE2 losses(R"((?i)\b(?:pde|bc|ic|physics|phys|residual|boundary|eqn?)s?\b)");
+  if (RE2::PartialMatch(line, losses)) return false;
   if ((of_time == "ms") != (of_data == "ms")) return false;
   data_seconds = of_data == "ms" ? data * 1e-3 : data;
   return time > 0;
