@@ -31,6 +31,7 @@
 #include "src/importers/trainer_state/trainer_state.h"
 #include "src/importers/training_log/training_log_importer.h"
 #include "src/importers/xla/xla.h"
+#include "src/trace/unrelated_clocks.h"
 
 namespace dladvisor {
 namespace fs = std::filesystem;
@@ -96,6 +97,7 @@ Trace ReadProfile(const fs::path& path) {
       trace->health.notes.push_back(
           fmt::format("The log ends early as {}: only what comes before was read.", damage));
     }
+    DropHostOfUnrelatedClock(*trace);
     GiveBackFreedMemory();
     return std::move(*trace);
   }

@@ -207,6 +207,26 @@ TEST_F(Nvprof, WorkOfSeveralProcessesIsJoinedToNoCall) {
   EXPECT_EQ(t.kernels.correlation[0], kNoCorrelation);
 }
 
+constexpr char kWorkOfAnotherClock[] =
+    "INSERT INTO @CONCURRENT_KERNEL VALUES (1, 8, 400000000000000, 400000000000050, 0, 7, 1, 1, 1, 64, 1, 1, "
+    "0, 0, 40, 3);"
+    "INSERT INTO @SYNCHRONIZATION VALUES (1, 4, 1020, 2000, 40, 1, 0);";
+
+TEST_F(Nvprof, OfAnotherClockTheHostIsLeftOut) {
+  const Trace t = Read(kWorkOfAnotherClock);
+  ASSERT_EQ(t.kernels.size(), 1u);
+  EXPECT_EQ(t.kernels.start[0], 0);
+  EXPECT_EQ(t.api_calls.size(), 0u);
+  EXPECT_EQ(t.syncs.size(), 0u);
+  EXPECT_THAT(t.health.notes, ElementsAre(testing::HasSubstr("another clock")));
+}
+
+TEST_F(Nvprof, CallsOfTheSameNumbersInManyProcessesSayNothingOfTheClock) {
+  const Trace t = Read(std::string(kWorkOfAnotherClock) +
+                       "INSERT INTO @DRIVER VALUES (1, 307, 1000, 1010, 9, 10, 40, 0);");
+  EXPECT_EQ(t.api_calls.size(), 2u);
+}
+
 TEST_F(Nvprof, HostileCells) {
   const Trace t = Read(
       "INSERT INTO @CONCURRENT_KERNEL VALUES (1, -5, 1020, 1050, 0, 7, -1, 99999999999999, 1, 64, 1, 1, -1,"
