@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What PyTorch's tables of totals say of the time of the program.
+// What tables of totals say of the time of the program, and of what they lack.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,6 +65,53 @@ TEST(SummaryWall, OfInferenceIsAllThatIsListed) {
 
 TEST(SummaryWall, CollectivesAreThoseOfOperatorsWhereNoKernelsAreListed) {
   EXPECT_EQ(Of({Operator("record_param_comms", 8, 50, 50, 60)}, "communication_ns"), (Rows{{60.0}}));
+}
+
+// Of nsys stats, whose profile holds no `missing`.
+Rows OfNsys(std::vector<std::pair<SummaryRowKind, std::string>> names, const char* missing,
+            const char* columns) {
+  test::TraceBuilder b;
+  SummaryTable& table = b.trace.summary_tables.emplace_back();
+  table.tool = "nsys stats";
+  double ns = 1e9;
+  for (auto& [kind, name] : names) {
+    SummaryRow& row = table.rows.emplace_back();
+    row.kind = kind;
+    row.name = std::move(name);
+    row.calls = 3;
+    row.total_ns = ns;
+    ns /= 2;
+  }
+  if (*missing != '\0') b.trace.health.missing_tables = {missing};
+  const Digest digest = Analyze(b.trace);
+  Database database;
+  for (const Table& relation : digest.relations) database.Add(relation);
+  return database.Query(std::string("SELECT ") + columns + " FROM summary_table").rows;
+}
+
+TEST(SummaryMain, IsNoThreadThatWaits) {
+  constexpr auto kOs = SummaryRowKind::kOs;
+  for (const char* wait : {"pthread_cond_wait", "pthread_cond_clockwait", "poll", "epoll_wait", "sem_wait",
+                           "sem_timedwait", "futex", "select", "clock_nanosleep", "waitpid"})
+    EXPECT_EQ(OfNsys({{kOs, wait}, {kOs, "fork"}}, "", "main_name, main_share"), (Rows{{"fork", Value()}}))
+        << wait;
+  for (const char* work : {"read", "ioctl", "pthread_mutex_lock", "munmap"})
+    EXPECT_EQ(OfNsys({{kOs, work}, {kOs, "fork"}}, "", "main_name"), (Rows{{work}}));
+  EXPECT_EQ(OfNsys({{kOs, "poll"}, {SummaryRowKind::kRange, "step"}}, "", "main_name"), (Rows{{"step"}}));
+  EXPECT_EQ(OfNsys({{SummaryRowKind::kRange, "poll"}}, "", "main_name"), (Rows{{"poll"}}));
+  EXPECT_EQ(OfNsys({{kOs, "poll"}}, "", "main_name"), (Rows{{Value()}}));
+}
+
+TEST(SummaryTables, TellWhatWasNotRecorded) {
+  constexpr auto kOs = SummaryRowKind::kOs, kApi = SummaryRowKind::kApi, kKernel = SummaryRowKind::kKernel;
+  const auto unrecorded = [](SummaryRowKind kind, const char* name, const char* missing) {
+    return OfNsys({{kind, name}}, missing, "unrecorded");
+  };
+  EXPECT_EQ(unrecorded(kOs, "poll", "CUDA trace data"), (Rows{{"cuda"}}));
+  EXPECT_EQ(unrecorded(kOs, "poll", ""), (Rows{{Value()}}));
+  EXPECT_EQ(unrecorded(kApi, "cudaLaunchKernel", "CUDA trace data"), (Rows{{Value()}})) << "of another file";
+  EXPECT_EQ(unrecorded(kApi, "cudaLaunchKernel", "CUDA kernel data"), (Rows{{"kernels"}}));
+  EXPECT_EQ(unrecorded(kKernel, "saxpy", "CUDA kernel data"), (Rows{{Value()}}));
 }
 
 }  // namespace

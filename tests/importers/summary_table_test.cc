@@ -60,6 +60,22 @@ TEST(SummaryTable, NsysStatsPrintsAmidAProgramsOutput) {
   EXPECT_NEAR(tables[0].rows[3].bytes.value_or(0), 4.194e6, 1);
 }
 
+TEST(SummaryTable, WhatNsysStatsSkippedIsMissing) {
+  const auto missing = [](const std::string& skipped) {
+    return test::ReadLog("Processing [a.sqlite] with [/opt/nsys/reports/x.py]...\n" + skipped + "\n\n" +
+                         "Processing [a.sqlite] with [/opt/nsys/reports/cuda_api_sum.py]...\n\n" + kCalls)
+        .health.missing_tables;
+  };
+  EXPECT_THAT(missing("SKIPPED: /tmp/a.sqlite does not contain CUDA kernel data."),
+              testing::ElementsAre("CUDA kernel data"));
+  EXPECT_THAT(missing("SKIPPED: a.sqlite does not contain CUDA trace data."),
+              testing::ElementsAre("CUDA trace data"));
+  for (const char* other : {"SKIPPED: a.sqlite does not contain NV Tools Extension (NVTX) data.",
+                            "SKIPPED: a.sqlite does not contain CUDA Unified Memory CPU page faults data.",
+                            "The file does not contain CUDA trace data.", "SKIPPED: 3 tests"})
+    EXPECT_THAT(missing(other), testing::IsEmpty()) << other;
+}
+
 TEST(SummaryTable, ASecondProfileBeginsWithTheTableThatTheFirstHasHad) {
   EXPECT_EQ(TablesOf(std::string(kKernels) + "\nagain\n" + kKernels).size(), 2U);
 }

@@ -113,6 +113,17 @@ TEST(SummarySection, CallsAlone) {
               HasSubstr("hipMemcpy takes 90.0 % of the time that it lists of calls (1 call);"));
 }
 
+TEST(SummarySection, WithoutCudaNothingOfTheHostComesFirst) {
+  const test::Row calls = {
+      {"main_kind", "os"}, {"main_name", "fork"}, {"main_calls", int64_t{9}}, {"main_ns", 5e8}};
+  test::Row without = calls;
+  without["unrecorded"] = "cuda";
+  EXPECT_THAT(TextOf({without}),
+              HasSubstr("A summary by nvprof, not a trace: the profile that it is of holds "
+                        "no calls, kernels or copies of CUDA;"));
+  EXPECT_THAT(TextOf({calls}), HasSubstr("fork takes 500 ms in all (9 calls);"));
+}
+
 test::Row Measured(test::Row row) {
   row.insert({{"one_by_one", int64_t{1}}, {"kernels", int64_t{14}}, {"kernel_names", int64_t{4}}});
   return row;

@@ -21,7 +21,7 @@ namespace {
 struct SummaryTableRow {
   int64_t profile = 0, summary = 0;
   std::string tool;
-  std::optional<std::string> title, device;
+  std::optional<std::string> title, device, unrecorded;
   int64_t rows = 0;
   bool shows_gpu = false, one_by_one = false;
   std::optional<double> device_ns, host_ns;
@@ -158,6 +158,16 @@ Products ProductsOf(const std::vector<const SummaryTotalRow*>& rows) {
   return sum;
 }
 
+// A thread that waits in one may have nothing to do, whatever the program waits for.
+bool IsIdleThread(const SummaryTotalRow& row) {
+  static const RE2 wait(
+      "(?:pthread_cond_(?:timed|clock)?wait|pthread_join|p?poll|epoll_p?wait2?|p?select|"
+      "sem_(?:timed|clock)?wait|"
+      "futex|(?:clock_)?nanosleep|u?sleep|wait(?:pid|id|[34])?|sig(?:timed)?wait(?:info)?|pause|accept4?)(?:"
+      "64)?");
+  return row.kind == "os" && RE2::FullMatch(row.name, wait);
+}
+
 // What takes most: of the GPU's time where that is known, else of the host's. Ranges nest, and threads of the
 // operating system wait at once.
 void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& table) {
@@ -167,7 +177,8 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
     const SummaryTotalRow* most = nullptr;
     for (const SummaryTotalRow* row : rows)
       if (std::ranges::find(kinds, row->kind) != kinds.end() && row->name != kSteps &&
-          !WaitsForBackward(*row) && (most == nullptr || HostTime(*row) > HostTime(*most)))
+          !WaitsForBackward(*row) && !IsIdleThread(*row) &&
+          (most == nullptr || HostTime(*row) > HostTime(*most)))
         most = row;
     if (most == nullptr || HostTime(*most) <= 0) continue;
     table.main_kind = most->kind;
@@ -177,7 +188,7 @@ void FindMain(const std::vector<const SummaryTotalRow*>& rows, SummaryTableRow& 
     const bool of_device = kinds.front() == "kernel";
     if (of_device && table.device_ns && *table.main_ns <= *table.device_ns)
       table.main_share = *table.main_ns / *table.device_ns;
-    else if (!of_device)
+    else if (!of_device && most->kind != "os")  // whose time is mostly that of threads without work
       table.main_share = most->share;
     if (kinds.front() != "operator") return;
     if (const Products products = ProductsOf(rows); products.rows > 1 && products.ns > *table.main_ns) {
@@ -287,6 +298,9 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
               "device", &SummaryTableRow::device, Unit::kText,
               "As the columns of torch.profiler call it: CUDA (which AMD's GPUs are, too), XPU, NPU, HPU, "
               "MTIA; unknown of others.")
+          .Column("unrecorded", &SummaryTableRow::unrecorded, Unit::kText,
+                  "What nsys stats says that the profile holds nothing of, and the table does not list: cuda "
+                  "(calls, and with them kernels and copies) or kernels; unknown of others.")
           .Column("rows", &SummaryTableRow::rows, Unit::kCount, "Rows of summary_total.")
           .Column("shows_gpu", &SummaryTableRow::shows_gpu, Unit::kNone,
                   "Whether it would show what a GPU does: not of a table with columns of the CPU alone.")
@@ -379,6 +393,17 @@ const RelationOf<SummaryTableRow>& SummaryTableRelation() {
   return relation;
 }
 
+std::optional<std::string> Unrecorded(const Context& context, const SummaryTableRow& table) {
+  const auto lacks = [&](std::string_view data) {
+    return std::ranges::find(context.trace.health.missing_tables, data) !=
+           context.trace.health.missing_tables.end();
+  };
+  if (table.tool != "nsys stats" || table.kernels || table.communication_ns) return std::nullopt;
+  if (lacks("CUDA trace data") && !table.copies && !table.api_ns) return "cuda";
+  if (lacks("CUDA kernel data")) return "kernels";
+  return std::nullopt;
+}
+
 std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
                                                   const std::vector<SummaryTotalRow>& totals) {
   std::vector<SummaryTableRow> tables;
@@ -410,6 +435,7 @@ std::vector<SummaryTableRow> ComputeSummaryTables(const Context& context,
     if (table.wall_ns) table.wall_ns = std::max(0.0, *table.wall_ns - table.loading_ns.value_or(0));
     AddCollectivesOfOperators(rows, table);
     table.hides_graphs = HidesGraphs(table);
+    table.unrecorded = Unrecorded(context, table);
     table.operations = Operations(rows, table);
     if (!FindMainOfGpu(rows, table)) FindMain(rows, table);
   }

@@ -349,6 +349,12 @@ void SummaryLinesReader::TakeTitle(std::string_view line) {
   if (IsRule(line)) return;
   before_ = std::move(words_);
   words_.assign(line.substr(0, kLongestTitle));
+  if (line.find("SKIPPED: ") != line.npos) {
+    static const RE2 skipped(R"(SKIPPED: .*does not contain (CUDA (?:trace|kernel) data))");
+    std::string what;
+    if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), skipped, &what)) missing_.insert(what);
+    return;
+  }
   if (line.find("Processing [") == line.npos && line.find("NVPROF is") == line.npos) return;
   static const RE2 processing(
       R"(Processing \[(?:[^\]\n]*/)?([^\]/\n]+)\] with|NVPROF is profiling process \d+, command: (.+))");

@@ -22,6 +22,8 @@ class SummaryLinesReader {
   std::vector<SummaryTable> Finish();
 
   int64_t rows() const { return rows_; }
+  // What nsys stats says that the profile does not hold: "CUDA trace data".
+  const std::set<std::string>& missing() const { return missing_; }
   // Whether a line was of headers alone.
   bool has_headers() const { return has_headers_; }
 
@@ -55,7 +57,8 @@ class SummaryLinesReader {
   int64_t lines_ = 0, title_line_ = 0;
   std::set<std::string> parts_;  // of the last of these: "kernels", "api", ...
   std::string title_, words_, before_,
-      file_;           // the last lines with words, and the file that is said to be processed
+      file_;  // the last lines with words, and the file that is said to be processed
+  std::set<std::string> missing_;
   std::string plain_;  // a line of a drawn table in ASCII
   int64_t rows_ = 0;
   bool footed_ = false;  // whether the last has its totals

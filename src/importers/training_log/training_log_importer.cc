@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,7 +77,8 @@ Trace ProgramTrace(ByteSource& source, ProgramOutput output) {
   return trace;
 }
 
-Trace SummaryTrace(ByteSource& source, std::vector<SummaryTable> tables) {
+Trace SummaryTrace(ByteSource& source, const std::set<std::string>& missing,
+                   std::vector<SummaryTable> tables) {
   Trace trace;
   trace.path = source.name();
   trace.format = "summary";
@@ -84,6 +86,7 @@ Trace SummaryTrace(ByteSource& source, std::vector<SummaryTable> tables) {
   int64_t rows = 0;
   for (const SummaryTable& table : tables) rows += static_cast<int64_t>(table.rows.size());
   trace.health.rows_read["rows"] = rows;
+  trace.health.missing_tables.assign(missing.begin(), missing.end());
   trace.summary_tables = std::move(tables);
   return trace;
 }
@@ -157,7 +160,7 @@ std::optional<Trace> TraceOf(ByteSource& source, LogReader& reader,
   if (!measured.empty()) {
     if (reader.quotes_tables()) return ReadQuoted(source, blocks);
     for (SummaryTable& table : measured) summaries.push_back(std::move(table));
-    return SummaryTrace(source, std::move(summaries));
+    return SummaryTrace(source, reader.summaries.missing(), std::move(summaries));
   }
   if (const auto lacks = reader.measured.WithoutKernels();
       lacks && log.empty() && serving.empty() && summaries.empty() && !tables)
@@ -196,7 +199,7 @@ std::optional<Trace> TraceOf(ByteSource& source, LogReader& reader,
                  table.host_ns.value_or(0) < program.duration_ns.value_or(0);
         }))
       return ProgramTrace(source, std::move(program));
-    return SummaryTrace(source, std::move(summaries));
+    return SummaryTrace(source, reader.summaries.missing(), std::move(summaries));
   }
   if (log.empty() && serving.empty() && !tables && !reader.PrintsLosses())
     training_log::RefuseTerminal(source);

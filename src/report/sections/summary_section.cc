@@ -68,7 +68,7 @@ std::string OneByOneText(const SummaryCells& cells, size_t tables) {
 }
 
 std::string MostOfIt(const SummaryCells& cells) {
-  if (!cells.Has("main_name")) return "it lists no time";
+  if (!cells.Has("main_name")) return "it lists no time of work";
   const std::string kind = cells.Text("main_kind", Unit::kText);
   const std::string name = CutName(cells.Text("main_name", Unit::kText));
   const bool of_device = kind == "kernel" || kind == "copy" || kind == "set" || kind == "gpu-operator";
@@ -106,7 +106,13 @@ bool HidesGraphs(const SummaryCells& cells) {
          cells.Number("wait_ns") + cells.Number("copy_call_ns") >= kLeastWaits * cells.Number("device_ns");
 }
 
+// Without it nothing tells what the program's threads wait for.
+bool IsWithoutCuda(const SummaryCells& cells) {
+  return cells.Has("unrecorded") && cells.Text("unrecorded", Unit::kText) == "cuda";
+}
+
 std::string MainText(const SummaryCells& cells) {
+  if (IsWithoutCuda(cells)) return "the profile that it is of holds no calls, kernels or copies of CUDA";
   if (HidesGraphs(cells))
     return fmt::format(
         "it lists {} of work on the GPU, and none of the kernels within {} CUDA graph launches",
